@@ -1,0 +1,3 @@
+"""Seatrial decides whether a changed LLM agent may be merged and released."""
+
+__version__ = "0.1.0"
