@@ -1,0 +1,112 @@
+"""An arm: a named, pinned configuration of one agent, and how to talk to it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from seatrial.documents.base import Document, Id, Part
+
+MOVING_NAMES = ("latest", "stable", "current", "default", "auto", "preview")
+
+
+def _one_or_many(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+class Model(Part):
+    """The pinned model behind the agent."""
+
+    name: str = Field(min_length=1)
+    """The provider's name for one fixed version. A moving name such as `latest` is refused."""
+
+    @model_validator(mode="after")
+    def _is_pinned(self) -> Model:
+        words = self.name.lower().replace(":", "-").replace("/", "-").replace("@", "-").split("-")
+        moving = [word for word in words if word in MOVING_NAMES]
+        if moving:
+            raise ValueError(
+                f"{self.name!r} moves ({moving[0]!r}): the provider can exchange the model behind it, "
+                "and a comparison would not know; name one fixed version"
+            )
+        return self
+
+
+class Command(Part):
+    """A process per trial: JSON lines on stdin and stdout."""
+
+    type: Literal["command"]
+    command: tuple[str, ...] = Field(min_length=1)
+    """Program and arguments, run from the repository's root. `{python}` is the running interpreter."""
+    env: dict[str, str] = Field(default_factory=dict)
+    """Environment variables set for it."""
+    pass_env: tuple[str, ...] = ()
+    """Names of variables handed on from the runner's own environment; their values are kept out of every file."""
+
+
+class Http(Part):
+    """The agent is a service: one POST per turn."""
+
+    type: Literal["http"]
+    url: str = Field(pattern=r"^https?://")
+    """Where each turn is posted."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Sent with each turn. `{NAME}` stands for a variable named in `pass_env`."""
+    pass_env: tuple[str, ...] = ()
+    """Names of environment variables that `headers` may use; their values are kept out of every file."""
+
+
+class Python(Part):
+    """A function in this process: `module:function`, sync or async."""
+
+    type: Literal["python"]
+    target: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
+    """`module:function`, imported from the repository's root."""
+
+
+class Recorded(Part):
+    """Conversations recorded elsewhere: graded, never executed."""
+
+    type: Literal["recorded"]
+    files: Annotated[tuple[str, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
+    """JSON-lines files (`.gz` too), relative to the repository's root."""
+
+
+Adapter = Annotated[Command | Http | Python | Recorded, Field(discriminator="type")]
+
+
+class ArmLimits(Part):
+    """How far this agent may go where the case does not say."""
+
+    turn_seconds: float = Field(default=60.0, gt=0)
+    """For one reply."""
+    trial_seconds: float = Field(default=600.0, gt=0)
+    """For the whole trial."""
+    at_once: int | None = Field(default=None, ge=1)
+    """Trials of this arm side by side, at most."""
+
+
+class Arm(Document):
+    """A pinned configuration of one agent."""
+
+    kind: Literal["arm"]
+    title: str = ""
+    """One line for people."""
+    agent: Id
+    """The agent this is a version of; cases name the same."""
+    version: str = Field(min_length=1)
+    """The version, as the product counts it."""
+    adapter: Adapter
+    """How Seatrial talks to it."""
+    model: Model | None = None
+    """The pinned model, when there is one."""
+    sources: dict[Id, Annotated[tuple[str, ...], BeforeValidator(_one_or_many)]] = Field(
+        default_factory=dict
+    )
+    """Named files or globs the agent is built from (prompts, rules, code); each name is a component of
+    the fingerprint, and a change in any of them is a change of the arm."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Handed to the agent as they are."""
+    limits: ArmLimits = ArmLimits()
+    """How far it may go."""

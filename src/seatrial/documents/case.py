@@ -1,0 +1,128 @@
+"""A case: an instruction, a starting state, and the checks that grade what was done."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from seatrial.documents import placeholders
+from seatrial.documents.base import Document, Id, Part
+from seatrial.documents.checks import Check
+
+Group = Literal["task", "boundary", "clarify", "injection", "purpose"]
+GROUPS: tuple[Group, ...] = ("task", "boundary", "clarify", "injection", "purpose")
+
+
+class Provenance(Part):
+    """Who wrote the case, and where its answer lives."""
+
+    source: Literal["hand", "synthesized", "production"]
+    """How the case came to be."""
+    author: str = ""
+    """Who wrote it."""
+    date: dt.date | None = None
+    """When."""
+    answer: str = ""
+    """Where the right answer can be looked up."""
+
+
+class Turn(Part):
+    """One scripted message of a person, and what must hold after the reply."""
+
+    say: str = Field(min_length=1)
+    """What the person says."""
+    checks: tuple[Check, ...] = ()
+    """Checks over the calls and the reply of this turn alone (`end_state` belongs to the case)."""
+
+
+class Limits(Part):
+    """How far a trial may go."""
+
+    turn_seconds: float | None = Field(default=None, gt=0)
+    """For one reply; a slower agent makes the trial invalid (time)."""
+    trial_seconds: float | None = Field(default=None, gt=0)
+    """For the whole trial."""
+    calls: int | None = Field(default=None, ge=1)
+    """Tool calls; more are refused and fail the trial."""
+
+
+class Case(Document):
+    """One situation an agent is put into, and how what it does is graded."""
+
+    kind: Literal["case"]
+    title: str = Field(min_length=1)
+    """One line for people: what the case asks."""
+    group: Group
+    """task, boundary, clarify, injection or purpose."""
+    required: bool = False
+    """The gate never opens when this case is shown worse, or could not be run."""
+    negative: bool = False
+    """The right answer is a refusal, an admission of ignorance, or a question back."""
+    agent: Id
+    """The agent it is for; arms name the same."""
+    world: Id
+    """The world fixture it starts from."""
+    role: str | None = None
+    """The role the agent acts under; the world's roles say what it may do. None: every action."""
+    answers: Id | None = None
+    """A fixture of mocked tool answers."""
+    task: str | None = Field(default=None, min_length=1)
+    """The instruction, when it is one message."""
+    turns: tuple[Turn, ...] = ()
+    """The scripted conversation, when it is more than one message."""
+    checks: tuple[Check, ...] = ()
+    """What the whole trial is held against."""
+    limits: Limits = Limits()
+    """How far a trial of this case may go."""
+    trials: int | None = Field(default=None, ge=1)
+    """Trials of this case; the suite says when left out."""
+    owner: str = ""
+    """Who answers for the case."""
+    tags: tuple[str, ...] = ()
+    """Free words to select by."""
+    priority: int = 0
+    """Higher runs earlier, after the required cases."""
+    requirements: tuple[str, ...] = ()
+    """Ids of the requirements or defects it stands for."""
+    provenance: Provenance | None = None
+    """Who wrote it, and where its answer lives."""
+    reviewed: dt.date | None = None
+    """When a person last looked at it."""
+
+    @model_validator(mode="after")
+    def _one_instruction_and_some_check(self) -> Case:
+        if (self.task is None) == (not self.turns):
+            raise ValueError("a case has either `task` (one message) or `turns` (several)")
+        checks = [*self.checks, *(c for t in self.turns for c in t.checks)]
+        if not any(c.severity == "critical" for c in checks):
+            raise ValueError("a case needs at least one check of severity critical")
+        for number, turn in enumerate(self.turns, 1):
+            if any(c.check == "end_state" for c in turn.checks):
+                raise ValueError(
+                    f"turn {number}: `end_state` belongs under the case's own `checks`"
+                )
+        return self
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """What the person says, turn by turn."""
+        return (self.task,) if self.task is not None else tuple(t.say for t in self.turns)
+
+    def placed_checks(self) -> tuple[tuple[str, int | None, Check], ...]:
+        """Each check with its path in the document and the turn it is limited to."""
+        own = tuple((f"checks[{i}]", None, c) for i, c in enumerate(self.checks))
+        scripted = tuple(
+            (f"turns[{t}].checks[{i}]", t + 1, c)
+            for t, turn in enumerate(self.turns)
+            for i, c in enumerate(turn.checks)
+        )
+        return scripted + own
+
+    def filled(self, lookup: dict[str, Any]) -> Case:
+        """The case with `{{run}}`, `{{today}}` and `{{now}}` replaced throughout."""
+        raw = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        if next(placeholders.names(raw), None) is None:
+            return self
+        return Case.model_validate(placeholders.fill(raw, lookup.__getitem__))

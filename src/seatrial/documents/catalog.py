@@ -1,0 +1,96 @@
+"""All documents of a tree at one revision, and where each stands."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from seatrial.documents.arm import Arm
+from seatrial.documents.case import Case
+from seatrial.documents.suite import Selector, Suite
+from seatrial.documents.world import Answers, World
+
+Kind = Literal["case", "suite", "arm", "fixture"]
+KINDS: tuple[Kind, ...] = ("case", "suite", "arm", "fixture")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a document stands."""
+
+    path: str
+    """Relative to the repository, `/` between folders."""
+    places: Mapping[str, tuple[int, int]]
+    """Path inside the document (`checks[2].tool`) → line and column, from 1."""
+
+    def place(self, path: str) -> str:
+        """`file:line:column` of a path inside the document, or of the nearest part that has a place."""
+        while path and path not in self.places:
+            cut = max(path.rfind("."), path.rfind("["))
+            path = path[:cut] if cut > 0 else ""
+        line, column = self.places.get(path, (1, 1))
+        return f"{self.path}:{line}:{column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Documents by kind and id."""
+
+    cases: Mapping[str, Case] = field(default_factory=dict)
+    suites: Mapping[str, Suite] = field(default_factory=dict)
+    arms: Mapping[str, Arm] = field(default_factory=dict)
+    fixtures: Mapping[str, World | Answers] = field(default_factory=dict)
+    sources: Mapping[tuple[Kind, str], Source] = field(default_factory=dict)
+
+    def world(self, id: str) -> World:
+        """The world fixture of this id (the loader has checked that it is one)."""
+        found = self.fixtures[id]
+        assert isinstance(found, World)
+        return found
+
+    def answers(self, id: str) -> Answers:
+        """The fixture of mocked answers of this id (the loader has checked that it is one)."""
+        found = self.fixtures[id]
+        assert isinstance(found, Answers)
+        return found
+
+    def place(self, kind: Kind, id: str, path: str = "") -> str:
+        """`file:line:column` of a part of a document; empty when it did not come from a file."""
+        source = self.sources.get((kind, id))
+        return source.place(path) if source else ""
+
+    def suite_cases(self, suite: Suite) -> tuple[Case, ...]:
+        """The suite's cases in its order, each once; a selector's cases by id."""
+        chosen: dict[str, Case] = {}
+        for entry in suite.cases:
+            if isinstance(entry, Selector):
+                for id in sorted(self.cases):
+                    if self._fits(self.cases[id], entry):
+                        chosen.setdefault(id, self.cases[id])
+            else:
+                chosen.setdefault(entry, self.cases[entry])
+        return tuple(chosen.values())
+
+    def _fits(self, case: Case, selector: Selector) -> bool:
+        source = self.sources.get(("case", case.id))
+        path = source.path if source else ""
+        return (
+            set(selector.tags) <= set(case.tags)
+            and selector.group in (None, case.group)
+            and selector.required in (None, case.required)
+            and (selector.folder is None or fnmatchcase(path, selector.folder.rstrip("/") + "/*"))
+        )
+
+
+def digest(value: Any) -> str:
+    """A short digest of a JSON value or a document: key order and comments do not matter."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

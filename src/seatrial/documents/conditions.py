@@ -1,0 +1,122 @@
+"""The one operator vocabulary.
+
+The same words compare tool arguments in checks, conditions of mocked answers, preconditions of world
+actions, and properties in end-state expectations. A bare value means `equals`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from seatrial.documents.base import Part
+
+OPERATORS = (
+    "equals",
+    "not_equals",
+    "contains",
+    "not_contains",
+    "starts_with",
+    "one_of",
+    "present",
+    "absent",
+    "gt",
+    "gte",
+    "lt",
+    "lte",
+    "between",
+    "matches",
+    "schema",
+)
+
+
+class Condition(Part):
+    """What a value must fulfil: all the operators that are written."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    equals: Any = None
+    """The same typed value: `1` equals `1.0`, but `"1"` does not equal `1` and `true` does not equal `1`."""
+    not_equals: Any = None
+    """Any other value; also fulfilled when the value is absent."""
+    contains: Any = None
+    """A text contains this text, a list this item, a mapping this key."""
+    not_contains: Any = None
+    """The opposite of `contains`; also fulfilled when the value is absent."""
+    starts_with: str | None = None
+    """A text that starts with this text."""
+    one_of: tuple[Any, ...] | None = None
+    """Equal to one of these."""
+    present: bool | None = None
+    """`true`: there is a value, null included. `false`: there is none."""
+    absent: bool | None = None
+    """`true`: there is no value. `false`: there is one."""
+    gt: float | str | None = None
+    """Greater than: numbers with numbers, texts (dates, times) with texts."""
+    gte: float | str | None = None
+    """Greater than or equal."""
+    lt: float | str | None = None
+    """Less than."""
+    lte: float | str | None = None
+    """Less than or equal."""
+    between: tuple[float, float] | tuple[str, str] | None = None
+    """From the first to the second, both included."""
+    matches: str | None = None
+    """A regular expression found anywhere in the text (anchor it with ^ and $)."""
+    json_schema: dict[str, Any] | bool | None = Field(default=None, alias="schema")
+    """A JSON Schema (2020-12) that the value fits."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Condition:
+        if not self.model_fields_set:
+            raise ValueError("an empty mapping is no condition; write `equals: {}` to ask for one")
+        return self
+
+    @property
+    def operators(self) -> tuple[tuple[str, Any], ...]:
+        """The operators written, in the vocabulary's order, each with its operand."""
+        names = {"schema" if n == "json_schema" else n for n in self.model_fields_set}
+        return tuple(
+            (name, getattr(self, "json_schema" if name == "schema" else name))
+            for name in OPERATORS
+            if name in names
+        )
+
+
+def _bare_means_equals(value: Any) -> Any:
+    if isinstance(value, Condition):
+        return value
+    if isinstance(value, dict) and value and all(key in OPERATORS for key in value):
+        return value
+    if isinstance(value, dict) and any(key in OPERATORS for key in value):
+        odd = ", ".join(repr(k) for k in value if k not in OPERATORS)
+        raise ValueError(
+            f"mixes operators with {odd}; write the whole value under `equals:`, or only operators "
+            f"({', '.join(OPERATORS)})"
+        )
+    return {"equals": value}
+
+
+Expected = Annotated[
+    Condition,
+    BeforeValidator(_bare_means_equals),
+    WithJsonSchema(
+        {
+            "description": "A value (equals), or operators: " + ", ".join(OPERATORS),
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": {name: {} for name in OPERATORS},
+                    "additionalProperties": False,
+                    "minProperties": 1,
+                },
+                {},
+            ],
+        }
+    ),
+]
+"""A condition as it is written: a bare value, or a mapping of operators."""
+
+Conditions = dict[str, Expected]
+"""Path (`address.city`, `items.0.id`) → condition; all must hold."""

@@ -1,0 +1,59 @@
+"""`{{name}}` in the texts of documents: a lookup of a fixed set of names, not a template engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+
+TRIAL_NAMES = frozenset({"run", "today", "now"})
+"""What any text of a case may name: a token unique to the trial, and its frozen clock."""
+
+
+def names(value: Any) -> Iterator[str]:
+    """Every placeholder's name in the strings of `value`, keys included."""
+    if isinstance(value, str):
+        if "{{" in value:
+            yield from (m.group(1) for m in _PLACEHOLDER.finditer(value))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from names(key)
+            yield from names(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from names(item)
+
+
+def fill(value: Any, lookup: Callable[[str], Any]) -> Any:
+    """`value` with each placeholder replaced by `lookup(name)`.
+
+    A string that is exactly one placeholder takes the value's own JSON type; inside longer text
+    the value is written as text. What is put in is never looked at again.
+
+    Raises:
+        KeyError: from `lookup`, for a name that stands for nothing.
+    """
+    if isinstance(value, str):
+        if "{{" not in value:
+            return value
+        whole = _PLACEHOLDER.fullmatch(value.strip())
+        if whole:
+            return lookup(whole.group(1))
+        return _PLACEHOLDER.sub(lambda m: _as_text(lookup(m.group(1))), value)
+    if isinstance(value, dict):
+        return {fill(key, lookup): fill(item, lookup) for key, item in value.items()}
+    if isinstance(value, list):
+        return [fill(item, lookup) for item in value]
+    if isinstance(value, tuple):
+        return tuple(fill(item, lookup) for item in value)
+    return value
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

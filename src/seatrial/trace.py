@@ -1,0 +1,170 @@
+"""Events of a trial: everything it left behind, in order, written once and never changed.
+
+A trace holds what the gateway and the runner observed. What an agent *says* it called is text in a
+reply and never evidence.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Json = Any
+"""A JSON value: None, bool, int, float, str, list, dict with str keys."""
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Usage(_Record):
+    """Tokens and cost that an agent reports for one reply."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    """In the currency of the arm's price list."""
+
+
+class Answer(_Record):
+    """What a tool gave back, in the shape of an MCP tool result."""
+
+    content: tuple[dict[str, Json], ...] = ()
+    structured: Json = None
+    is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        """The text parts, joined by newlines."""
+        return "\n".join(
+            str(part.get("text", "")) for part in self.content if part.get("type") == "text"
+        )
+
+    @classmethod
+    def of_text(cls, text: str, *, is_error: bool = False, structured: Json = None) -> Answer:
+        """An answer of one text part."""
+        return cls(
+            content=({"type": "text", "text": text},), structured=structured, is_error=is_error
+        )
+
+
+class Said(_Record):
+    """The person (or the case in a person's place) said something: a turn begins."""
+
+    event: Literal["said"] = "said"
+    turn: int
+    text: str
+    at_ms: float = 0.0
+    """Milliseconds since the trial began, here and in every event."""
+
+
+class Replied(_Record):
+    """The agent's reply: the turn ends."""
+
+    event: Literal["replied"] = "replied"
+    turn: int
+    text: str
+    usage: Usage | None = None
+    served_model: str | None = None
+    at_ms: float = 0.0
+
+
+class Listed(_Record):
+    """The agent asked which tools there are."""
+
+    event: Literal["listed"] = "listed"
+    turn: int
+    server: str
+    tools: tuple[str, ...]
+    at_ms: float = 0.0
+
+
+class Called(_Record):
+    """The agent called a tool, as the gateway saw it."""
+
+    event: Literal["called"] = "called"
+    turn: int
+    number: int
+    """1 for the first call of the trial, over all turns and servers."""
+    server: str
+    tool: str
+    arguments: dict[str, Json]
+    answer: Answer
+    answered_by: Literal["world", "mock", "server", "gateway"]
+    """`gateway` for refusals, unknown tools, wrong arguments and limits."""
+    rule: str | None = None
+    """The mock rule that answered, for example `rules[1]` or `otherwise`."""
+    refused: str | None = None
+    """The rule that refused the call; a refused attempt is a violation."""
+    read_only: bool | None = None
+    """What the tool declares; None when it declares nothing."""
+    destructive: bool | None = None
+    changed: bool = False
+    """The world is not what it was before this call."""
+    at_ms: float = 0.0
+    took_ms: float = 0.0
+    waited_ms: float = 0.0
+    """How long a mock made the agent wait on purpose."""
+
+
+class Noted(_Record):
+    """Something the harness wants remembered: an agent's stderr, a call after the end."""
+
+    event: Literal["noted"] = "noted"
+    turn: int
+    text: str
+    at_ms: float = 0.0
+
+
+Event = Annotated[Said | Replied | Listed | Called | Noted, Field(discriminator="event")]
+
+
+class Change(_Record):
+    """One exact difference between the world's start and end.
+
+    `created` and `deleted` carry all properties in `new` or `old`; `changed` is one property;
+    `linked` and `unlinked` have the link's name in `type`, its ends in `key` and `to`.
+    """
+
+    what: Literal["created", "changed", "deleted", "linked", "unlinked"]
+    type: str
+    key: str
+    property: str | None = None
+    to: str | None = None
+    old: Json = None
+    new: Json = None
+
+
+class Trace(_Record):
+    """One trial, start to end."""
+
+    format: Literal[1] = 1
+    case: str
+    arm: str
+    number: int
+    seed: int = 0
+    run_token: str = ""
+    """What `{{run}}` stood for."""
+    now: str = ""
+    """The trial's frozen clock, ISO 8601: what `{{now}}` stood for."""
+    events: tuple[Event, ...] = ()
+    changes: tuple[Change, ...] | None = None
+    """The exact difference start → end; None when the end state was not captured."""
+    ended: Literal["completed", "call_limit", "step_limit", "broken"] = "completed"
+    """`broken`: the trial could not be carried to its end (its verdict is invalid)."""
+
+    @property
+    def calls(self) -> tuple[Called, ...]:
+        """The calls in the order the gateway saw them."""
+        return tuple(e for e in self.events if isinstance(e, Called))
+
+    @property
+    def replies(self) -> tuple[Replied, ...]:
+        """The agent's replies in order."""
+        return tuple(e for e in self.events if isinstance(e, Replied))
+
+    @property
+    def violations(self) -> tuple[Called, ...]:
+        """Every attempt beyond the role's rights, refused or not."""
+        return tuple(c for c in self.calls if c.refused is not None)

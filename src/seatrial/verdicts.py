@@ -1,0 +1,85 @@
+"""The closed sets of outcomes, from one finding to the ruling of a gate."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Severity = Literal["critical", "warning", "info"]
+"""critical fails the trial, warning is recorded, info is only counted."""
+
+
+class Status(StrEnum):
+    """What a check answers."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Verdict(StrEnum):
+    """What one trial came to."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    INVALID = "invalid"
+
+
+class Cause(StrEnum):
+    """Why a trial is invalid. An invalid trial is neither a pass nor a fail."""
+
+    AGENT_UNREACHABLE = "agent_unreachable"
+    SIMULATOR = "simulator"
+    JUDGE = "judge"
+    TOOL_SERVER = "tool_server"
+    BUDGET = "budget"
+    TIME = "time"
+    NO_EVIDENCE = "no_evidence"
+    """Every critical check was skipped: nothing was graded."""
+    INTERNAL = "internal"
+
+
+class Outcome(StrEnum):
+    """What the comparison says of one case."""
+
+    REGRESSED = "regressed"
+    IMPROVED = "improved"
+    UNCHANGED = "unchanged"
+    UNDECIDED = "undecided"
+    NEW = "new"
+    REMOVED = "removed"
+    CARRIED = "carried"
+    INCOMPARABLE = "incomparable"
+
+
+class Gate(StrEnum):
+    """What a gate rules."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    UNDECIDED = "undecided"
+
+
+class Finding(BaseModel):
+    """What one check found in one trace."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    check: str
+    """The kind of check, for example `tool_called`."""
+    path: str
+    """Where the check stands in its case, for example `checks[2]` or `turns[0].checks[1]`."""
+    place: str = ""
+    """`file:line:column` of the expectation, filled in by the runner."""
+    severity: Severity = "critical"
+    status: Status
+    reason: str
+    """One sentence: what was expected and what was found."""
+    turn: int | None = None
+    """The turn (from 1) where it went wrong or was fulfilled."""
+    call: int | None = None
+    """The number of the call (from 1, over the whole trial) where it went wrong or was fulfilled."""
+    forbidden: bool = False
+    """A failed finding that is a forbidden action: its target is zero and reruns never clear it."""
