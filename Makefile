@@ -1,0 +1,61 @@
+PYTHON ?= python3
+WORKERS ?= 2
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check fmt test demo bench schema lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+setup: .venv/ready .venvs/mcp1/ready ## make .venv from the lock, and .venvs/mcp1 with the 1.x MCP SDK
+
+.venv/ready: requirements/dev.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Seatrial needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venvs/mcp1/ready: requirements/mcp1.lock
+	$(PYTHON) -m venv --clear .venvs/mcp1
+	.venvs/mcp1/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/mcp1.lock
+	touch $@
+
+check: .venv/ready ## format, lint, types, floors, workflows
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema custom.github-workflows-require-timeout .github/workflows/*.yml
+	$(if $(wildcard action.yml),$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml)
+	$(BIN)/actionlint
+	$(BIN)/zizmor --offline --no-progress --persona=pedantic .github $(wildcard action.yml)
+
+fmt: .venv/ready ## format, and fix what the linter can fix
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+test: setup ## all tests, with branch coverage
+	$(BIN)/pytest -n $(WORKERS) --cov
+
+demo: setup ## the worked example, start to end
+	$(BIN)/python examples/demo.py
+
+bench: setup ## measure Seatrial's own speed
+	$(BIN)/python bench/run.py
+
+schema: .venv/ready ## write the JSON Schemas of the documents
+	$(BIN)/seatrial schema
+
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make lock'
+
+lock: ## resolve the requirements anew
+	test -x $(BIN)/uv || $(PYTHON) -m venv .venv && test -x $(BIN)/uv || $(BIN)/pip install --quiet uv
+	$(BIN)/$(COMPILE) --upgrade --extra dev pyproject.toml --output-file requirements/dev.lock
+	$(BIN)/$(COMPILE) --upgrade --constraint requirements/dev.lock pyproject.toml --output-file requirements/runtime.lock
+	$(BIN)/$(COMPILE) --upgrade requirements/mcp1.in --output-file requirements/mcp1.lock
+
+clean: ## remove what was made here
+	rm -rf .venv .venvs build dist htmlcov .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,82 @@
+"""The command line: one file per command, and the one place where errors become exit codes.
+
+A command returns its `ExitCode` (or nothing, which means 0) and lets every exception pass.
+"""
+
+import os
+import sys
+import traceback
+from typing import NoReturn
+
+import click
+
+from seatrial import __version__
+from seatrial.errors import Error, ExitCode
+
+COMMANDS: tuple[click.Command, ...] = ()
+"""Every command, in the order in which the help shows them."""
+
+
+class Door(click.Group):
+    """The group of all commands; whatever a command raises ends here."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> NoReturn:
+        try:
+            status = super().invoke(ctx)
+        except click.exceptions.Exit:
+            raise
+        except (click.Abort, KeyboardInterrupt):
+            click.echo("Interrupted.", err=True)
+            ctx.exit(ExitCode.INTERRUPTED)
+        except click.ClickException as error:
+            error.exit_code = ExitCode.USAGE
+            raise
+        except BrokenPipeError:
+            # Nobody reads on: let the interpreter flush what is left into nothing.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(ExitCode.INTERNAL)
+        except Error as error:
+            if ctx.params["debug"]:
+                traceback.print_exc()
+            click.echo(f"Error: {error.render()}", err=True)
+            ctx.exit(error.exit_code)
+        except Exception as error:
+            if ctx.params["debug"]:
+                traceback.print_exc()
+            click.echo(f"Error: {_describe_fault(error)}", err=True)
+            ctx.exit(ExitCode.INTERNAL)
+        ctx.exit(ExitCode(status or ExitCode.OPEN))
+
+
+def _describe_fault(error: Exception) -> str:
+    return (
+        f"Seatrial {__version__} failed in a way it did not expect: "
+        f"{type(error).__name__}: {error}\n"
+        "  → This is a defect of Seatrial. Please file an issue with the command you ran and the "
+        "traceback that SEATRIAL_DEBUG=1 shows."
+    )
+
+
+@click.group(
+    "seatrial",
+    cls=Door,
+    commands=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="seatrial", message="%(prog)s %(version)s")
+@click.option(
+    "--debug",
+    is_flag=True,
+    envvar="SEATRIAL_DEBUG",
+    help="Show the traceback of an error (also SEATRIAL_DEBUG=1).",
+)
+def main(debug: bool) -> None:
+    """Hold a changed LLM agent against the released one before it is merged.
+
+    \b
+    Exit codes: 0 gate open, 1 closed, 2 wrong usage or invalid document,
+    3 undecided, 4 internal fault, 130 interrupted.
+    """
