@@ -32,8 +32,8 @@ class Door(click.Group):
             click.echo("Interrupted.", err=True)
             ctx.exit(ExitCode.INTERRUPTED)
         except click.ClickException as error:
-            error.exit_code = ExitCode.USAGE
-            raise
+            error.show()
+            ctx.exit(ExitCode.USAGE)
         except BrokenPipeError:
             # Nobody reads on: let the interpreter flush what is left into nothing.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -74,7 +74,7 @@ def _describe_fault(error: Exception) -> str:
     help="Show the traceback of an error (also SEATRIAL_DEBUG=1).",
 )
 def main(debug: bool) -> None:
-    """Hold a changed LLM agent against the released one before it is merged.
+    r"""Hold a changed LLM agent against the released one before it is merged.
 
     \b
     Exit codes: 0 gate open, 1 closed, 2 wrong usage or invalid document,
