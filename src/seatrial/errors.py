@@ -1,0 +1,113 @@
+"""The error tree and the exit codes.
+
+    Error                      something the user can act on; `cli` is the only place that catches it
+    ├── UsageError             a wrong option, an id that does not exist, a run that is not there (2)
+    ├── InvalidDocuments       every problem of every document at once (2)
+    ├── RevisionError          git cannot give what was asked, and what to fetch (2)
+    ├── BaselineError          no baseline, or one that cannot be read (2)
+    ├── StorageError           the run folder cannot be written or read on (4)
+    └── ArmError               an agent could not be carried through a trial; the runner turns it
+                               into an invalid record, it never ends a run
+
+What the agent did wrong is never an exception. Anything else that reaches the top is a bug of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+
+class ExitCode(IntEnum):
+    """What the exit status of a command means."""
+
+    OPEN = 0
+    """The gate is open, or the command did what was asked."""
+    CLOSED = 1
+    """The gate is closed."""
+    USAGE = 2
+    """A wrong option or an invalid document."""
+    UNDECIDED = 3
+    """Not enough valid evidence for a ruling."""
+    INTERNAL = 4
+    """A fault of ours, or of the machine (a full disk)."""
+    INTERRUPTED = 130
+    """Stopped by Ctrl-C."""
+
+
+class Error(Exception):
+    """Something the user can act on: a sentence, and what to type next."""
+
+    exit_code: ExitCode = ExitCode.USAGE
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def render(self) -> str:
+        """The text a person reads, with the hint on a line of its own."""
+        return f"{self.message}\n  → {self.hint}" if self.hint else self.message
+
+
+class UsageError(Error):
+    """A wrong option, an unknown id, a folder that is no run."""
+
+
+class RevisionError(Error):
+    """git cannot give a revision; the hint says what to fetch."""
+
+
+class BaselineError(Error):
+    """There is no baseline where one was named, or it cannot be read."""
+
+
+class StorageError(Error):
+    """The run folder cannot be written or read on; what was stored is intact."""
+
+    exit_code = ExitCode.INTERNAL
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One mistake in one file."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+    hint: str = ""
+    code: str = "invalid"
+
+    def render(self) -> str:
+        """`file:line:column: message`, so that terminals link it."""
+        text = f"{self.path}:{self.line}:{self.column}: {self.message}"
+        return f"{text}. {self.hint}" if self.hint else text
+
+
+class InvalidDocuments(Error):
+    """Every problem of every file, in file order."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(sorted(set(problems)))
+        count = len(self.problems)
+        super().__init__(f"{count} problem{'s' if count != 1 else ''} in the documents")
+
+    def render(self) -> str:
+        """The problems, a line each, then their number."""
+        return "\n".join([*(p.render() for p in self.problems), self.message])
+
+
+ArmFault = Literal["agent_unreachable", "time", "budget", "tool_server", "internal"]
+"""Why an arm could not be carried through a trial (a subset of the causes of an invalid trial)."""
+
+
+class ArmError(Error):
+    """An agent could not be started, died, hung, or wrote what cannot be read."""
+
+    def __init__(self, cause: ArmFault, message: str, *, detail: str = "") -> None:
+        super().__init__(message)
+        self.cause: ArmFault = cause
+        self.detail = detail
