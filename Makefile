@@ -10,10 +10,13 @@ help: ## list the targets
 
 setup: .venv/ready .venvs/mcp1/ready ## make .venv from the lock, and .venvs/mcp1 with the 1.x MCP SDK
 
-.venv/ready: requirements/dev.lock pyproject.toml
+.venv/locked: requirements/dev.lock
 	$(PYTHON) -c 'import sys; sys.exit("Seatrial needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	touch $@
+
+.venv/ready: .venv/locked pyproject.toml src/seatrial/__init__.py
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
