@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PURE = (
     "gate", "compare", "selection", "plan", "checks", "state", "stats",
-    "documents", "trace", "verdicts", "records", "errors",
+    "documents", "tools", "trace", "verdicts", "records", "errors",
 )  # fmt: skip
 
 

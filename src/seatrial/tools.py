@@ -1,0 +1,49 @@
+"""A tool as an agent sees it: what worlds declare and the gateway lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool of a tool server. The schemas belong to the tool: read them, never change them."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    """JSON Schema (2020-12) of the arguments, always of an object."""
+    output_schema: dict[str, Any] | None = None
+    """JSON Schema of the structured answer; None when the answer is only text."""
+    read_only: bool | None = None
+    """It changes nothing; None when the tool says nothing about it."""
+    destructive: bool | None = None
+    """It deletes or overwrites what cannot be had back; None when the tool says nothing about it."""
+    title: str = ""
+    """A short name for people; empty when there is none."""
+
+    @property
+    def annotations(self) -> dict[str, bool]:
+        """The hints in MCP's words, only those that are known.
+
+        A tool without hints counts as writing and destructive for an MCP client (the protocol's
+        defaults), so a hint that is known is always written out.
+        """
+        hints = {"readOnlyHint": self.read_only, "destructiveHint": self.destructive}
+        return {name: value for name, value in hints.items() if value is not None}
+
+    def as_mcp(self) -> dict[str, Any]:
+        """The entry of an MCP `tools/list` result."""
+        entry: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": self.input_schema,
+        }
+        if self.title:
+            entry["title"] = self.title
+        if self.output_schema is not None:
+            entry["outputSchema"] = self.output_schema
+        if self.annotations:
+            entry["annotations"] = self.annotations
+        return entry
