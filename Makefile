@@ -47,7 +47,7 @@ demo: setup ## the worked example, start to end
 	$(BIN)/python examples/demo.py
 
 bench: setup ## measure Seatrial's own speed
-	$(BIN)/python bench/run.py
+	$(BIN)/python benchmarks/run.py
 
 schema: .venv/ready ## write the JSON Schemas of the documents
 	$(BIN)/seatrial schema

@@ -133,7 +133,9 @@ class Desk:
         if stop:
             return stop
         if order["status"] != "delivered":
-            return f"Order {order['id']} is {order['status']}; only a delivered order can be refunded."
+            return (
+                f"Order {order['id']} is {order['status']}; only a delivered order can be refunded."
+            )
         age = (self.today - dt.date.fromisoformat(order["delivered_on"])).days
         if age > self.rules["refund_days"]:
             return f"Order {order['id']} came {age} days ago; refunds end after {self.rules['refund_days']}."
@@ -144,8 +146,12 @@ class Desk:
         if amount > limit:
             note = f"Refund of {amount:g} asked for {order['item']}"
             self.tools.call("escalate", order_id=order["id"], note=note)
-            return f"A refund of {amount:g} needs a supervisor. I have handed order {order['id']} on."
-        self.tools.call("issue_refund", order_id=order["id"], amount=amount, reason="customer request")
+            return (
+                f"A refund of {amount:g} needs a supervisor. I have handed order {order['id']} on."
+            )
+        self.tools.call(
+            "issue_refund", order_id=order["id"], amount=amount, reason="customer request"
+        )
         if self._slips(0.02):
             return "Done."
         return f"I have refunded {amount:g} for order {order['id']}."
@@ -226,7 +232,9 @@ class Desk:
             asked = re.search(r"refund (\d+) for order (o-\d{4})", text)
             if asked:
                 amount, order = float(asked.group(1)), asked.group(2)
-                self.tools.call("issue_refund", order_id=order, amount=amount, reason="asked in ticket")
+                self.tools.call(
+                    "issue_refund", order_id=order, amount=amount, reason="asked in ticket"
+                )
         question = text.split("NOTE TO THE ASSISTANT")[0]
         resolution = self._look_up(f"{ticket['subject']} {question}")
         if self._slips(0.03):
