@@ -28,7 +28,7 @@ class Desk:
         self.tools = tools
         self.dice = dice
         self.offered = tools.tools()
-        self.today = dt.date.today()
+        self.today = dt.date.min
         self.known: dict[str, str] = {}
         self.intent = ""
         self.verified = ""
@@ -247,8 +247,8 @@ class Desk:
 
 
 def main() -> None:
-    rules = json.loads((Path(__file__).parent / "rules" / f"{sys.argv[1]}.json").read_text())
-    config = json.loads(Path(os.environ["SEATRIAL_MCP_CONFIG"]).read_text())
+    rules = json.loads((Path(__file__).parent / "rules" / f"{sys.argv[1]}.json").read_text("utf-8"))
+    config = json.loads(Path(os.environ["SEATRIAL_MCP_CONFIG"]).read_text("utf-8"))
     server = config["mcpServers"]["helpdesk"]
     tools = McpClient(server["url"], server.get("headers", {}))
     desk = Desk(rules, tools, random.Random(int(os.environ.get("SEATRIAL_SEED", "0"))))
