@@ -3,7 +3,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fmt test demo bench schema lock clean
+.PHONY: help setup check fmt test demo bench docs schema lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -48,6 +48,9 @@ demo: setup ## the worked example, start to end
 
 bench: setup ## measure Seatrial's own speed
 	$(BIN)/python benchmarks/run.py
+
+docs: .venv/ready ## write the reference pages that come from the code
+	$(BIN)/python docs/generate.py
 
 schema: .venv/ready ## write the JSON Schemas of the documents
 	$(BIN)/seatrial schema

@@ -127,7 +127,9 @@ def exit_codes() -> str:
         ExitCode.INTERNAL: "A fault of Seatrial's, or of the machine (a full disk).",
         ExitCode.INTERRUPTED: "Stopped by Ctrl-C; `seatrial run --resume RUN` goes on.",
     }
-    rows = "\n".join(f"| {code.value} | {code.name.lower()} | {meanings[code]} |" for code in ExitCode)
+    rows = "\n".join(
+        f"| {code.value} | {code.name.lower()} | {meanings[code]} |" for code in ExitCode
+    )
     return f"# Exit codes\n\n{NOTE}\n| code | name | meaning |\n|---|---|---|\n{rows}\n"
 
 
