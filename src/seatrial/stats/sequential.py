@@ -1,0 +1,198 @@
+"""The rule for one required case: what the trials so far say, and which further trials could say more.
+
+A state machine whose state is the counts, so that it does not matter in which order trials ended, where they
+ran, or whether their number was fixed beforehand. With a fixed number of trials `decide` is asked
+once and a `None` outcome means "too few to tell"; a runner that may add trials asks after each batch and
+runs what the decision wants, until it wants nothing.
+
+Errors, measured with the defaults on 100 required cases (`docs/concepts/verdicts.md`): at most 1 % of good
+changes have any case called regressed, a case that halves is called so in 93 % of changes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from seatrial.stats.evidence import (
+    DEFAULT_PRIOR,
+    Prior,
+    Reference,
+    clear_ratio,
+    drift_p,
+    log_e_value,
+    probability_worse,
+)
+from seatrial.stats.intervals import clopper_pearson
+from seatrial.verdicts import Outcome
+
+
+def screen_size(beta: float, drop: float) -> int:
+    """Trials a case must pass without a failure before it may be cleared.
+
+    ceil(ln β / ln(1 - drop)): fewer would let a case that dropped by `drop` through with more than
+    chance β, whatever the method.
+    """
+    if drop >= 1:
+        return 1
+    return max(1, math.ceil(math.log(beta) / math.log1p(-drop) - 1e-9))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The numbers the rule goes by."""
+
+    cases: int = 1
+    """Required cases over which the error is shared (m)."""
+    alpha: float = 0.01
+    """Chance of any wrong "regressed" over all of them."""
+    beta: float = 0.10
+    """Chance to clear a case that dropped by `drop`."""
+    drop: float = 0.5
+    prior: Prior = DEFAULT_PRIOR
+    cap: int = 40
+    """Candidate trials of one case, at most."""
+    batch: int = 4
+    """Trials added at a time to a suspicious case."""
+    least_baseline: int = 5
+    """With fewer baseline trials nothing is called regressed."""
+    top_up: int = 40
+    """Baseline trials, stored and live together, up to which a suspicious case's baseline is topped up."""
+    confirm: int = 0
+    """Live baseline trials that must stand before "regressed" is said; 0 where none can be run."""
+    drift: float = 0.005
+    """Below this chance the live baseline contradicts the stored one: it is stale."""
+    agree: float = 0.90
+    """P(worse) against the live baseline alone that confirms a regression."""
+
+    @property
+    def evidence(self) -> float:
+        """The e-value at which a case is called regressed: m/α (Ville's inequality and the union bound)."""
+        return max(self.cases, 1) / self.alpha
+
+    @property
+    def screen(self) -> int:
+        """Trials before a case may be cleared."""
+        return screen_size(self.beta, self.drop)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Valid trials of one case so far."""
+
+    passed: int
+    failed: int
+    reference: Reference
+    forbidden: bool = False
+    """The candidate did something forbidden: no further trial can clear that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the counts say."""
+
+    outcome: Outcome | None
+    """regressed, unchanged, undecided (more trials of this kind will not help), or None: not yet."""
+    why: str
+    """A clause for a person, for example "1 : 6,014 against chance"."""
+    evidence: float | None = None
+    """The e-value; None where the baseline is too small for one."""
+    candidate: int = 0
+    """Candidate trials wanted next."""
+    live: int = 0
+    """Live baseline trials wanted next."""
+    stale: bool = False
+    """The stored baseline is contradicted by the live one; the outcome is undecided."""
+
+    @property
+    def over(self) -> bool:
+        """No further trials are wanted."""
+        return self.candidate == 0 and self.live == 0
+
+
+@lru_cache(maxsize=65536)
+def decide(counts: Counts, rule: Rule) -> Decision:
+    """Judge one case by its counts.
+
+    In this order: strong evidence is confirmed or said; the screen is filled; the case is cleared; the cap
+    ends it; otherwise it is suspicious and more trials are wanted, of the baseline as well where it can be run.
+    """
+    reference, done = counts.reference, counts.passed + counts.failed
+    base = reference.trials + reference.live
+    enough = base >= rule.least_baseline
+    log_evidence = log_e_value(counts.passed, counts.failed, reference, rule.prior)
+    strength = math.exp(min(log_evidence, 690.0))
+    evidence = strength if enough and done else None
+
+    if counts.forbidden:
+        return Decision(None, "a forbidden action is not cleared by further trials", evidence)
+    if enough and log_evidence >= math.log(rule.evidence) - 1e-9:
+        return _confirmed(counts, rule, strength)
+    if done < rule.screen:
+        why = f"{done} of the {rule.screen} valid trials that are needed to tell"
+        return Decision(None, why, evidence, candidate=rule.screen - done)
+    if _cleared(counts, rule):
+        why = f"a drop of {rule.drop:g} or more is ruled out"
+        return Decision(Outcome.UNCHANGED, why, evidence)
+    if not enough and (not rule.confirm or (base == 0 and counts.failed == 0)):
+        why = f"only {base} valid trials of the baseline" if base else "nothing to compare with"
+        return Decision(Outcome.UNDECIDED, why, evidence)
+    if done >= rule.cap:
+        return Decision(Outcome.UNDECIDED, f"still open after {done} trials", evidence)
+    return Decision(
+        None,
+        "too few trials to tell",
+        evidence,
+        candidate=min(rule.batch, rule.cap - done),
+        live=_live_wanted(reference, rule, done),
+    )
+
+
+def _confirmed(counts: Counts, rule: Rule, evidence: float) -> Decision:
+    """Strong evidence against a stored baseline is held against live baseline trials first.
+
+    They tell a worse candidate from an environment that moved under both arms.
+    """
+    reference = counts.reference
+    chance = f"1 : {evidence:,.0f} against chance"
+    if not rule.confirm:
+        return Decision(Outcome.REGRESSED, chance, evidence)
+    if reference.live < rule.confirm:
+        why = "to be confirmed by live baseline trials"
+        return Decision(None, why, evidence, live=rule.confirm - reference.live)
+    if reference.trials and drift_p(reference, rule.prior) < rule.drift:
+        why = "the baseline no longer does what it did when it was recorded"
+        return Decision(Outcome.UNDECIDED, why, evidence, stale=True)
+    live_failed = reference.live - reference.live_passed
+    agreed = probability_worse(counts.passed, counts.failed, reference.live_passed, live_failed)
+    if agreed >= rule.agree:
+        return Decision(Outcome.REGRESSED, chance, evidence)
+    return Decision(Outcome.UNDECIDED, "live baseline trials do not confirm it", evidence)
+
+
+def _cleared(counts: Counts, rule: Rule) -> bool:
+    """A drop by `rule.drop` would hardly have given these trials, or could not have happened."""
+    reference = counts.reference
+    base = reference.trials + reference.live
+    if base == 0:
+        return False
+    if counts.failed == 0:
+        # Passing the screen is unlikely after such a drop whatever the release's rate was.
+        return True
+    if base < rule.least_baseline:
+        return False
+    ratio = clear_ratio(counts.passed, counts.failed, reference, rule.prior, rule.drop)
+    if ratio >= 1 / rule.beta - 1e-9:
+        return True
+    _, highest = clopper_pearson(reference.passed + reference.live_passed, base)
+    return highest <= rule.drop
+
+
+def _live_wanted(reference: Reference, rule: Rule, done: int) -> int:
+    """Baseline trials to keep step with the suspicious candidate trials, up to the top-up."""
+    if not rule.confirm:
+        return 0
+    base = reference.trials + reference.live
+    in_step = min(done - rule.screen + rule.batch, rule.top_up - reference.trials) - reference.live
+    return max(in_step, rule.least_baseline - base, 0)

@@ -1,0 +1,199 @@
+"""The rule for one required case: its decisions, and how often it is wrong over a whole suite."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seatrial.stats.evidence import Prior, Reference, fit_prior
+from seatrial.stats.sequential import Counts, Decision, Rule, decide, screen_size
+from seatrial.verdicts import Outcome
+
+EIGHT = Rule(cases=8)
+"""Eight required cases, no live baseline: called regressed at 1 : 800."""
+LIVE = Rule(cases=8, confirm=6)
+
+
+def counts(passed, failed, base=(20, 20), live=(0, 0)):
+    return Counts(passed, failed, Reference(base[0], base[1], live_passed=live[0], live=live[1]))
+
+
+@pytest.mark.parametrize(
+    ("beta", "drop", "trials"),
+    [
+        (0.10, 0.5, 4),
+        (0.05, 0.5, 5),
+        (0.125, 0.5, 3),
+        (0.10, 0.2, 11),
+        (0.25, 0.5, 2),
+        (0.1, 1.0, 1),
+    ],
+)
+def test_screen_is_as_long_as_the_wanted_power_needs(beta, drop, trials):
+    assert screen_size(beta, drop) == trials
+
+
+def test_clean_screen_clears_the_case():
+    decision = decide(counts(4, 0), EIGHT)
+
+    assert (decision.outcome, decision.over) == (Outcome.UNCHANGED, True)
+    assert decision.why == "a drop of 0.5 or more is ruled out"
+
+
+def test_fewer_trials_than_the_screen_are_not_enough_although_all_passed():
+    decision = decide(counts(3, 0), EIGHT)
+
+    assert (decision.outcome, decision.candidate) == (None, 1)
+
+
+def test_strong_evidence_is_called_regressed_before_the_screen_is_full():
+    assert decide(counts(0, 3), EIGHT).outcome is Outcome.REGRESSED
+    assert decide(counts(0, 2), EIGHT).outcome is None
+
+
+def test_one_failure_is_suspicious_and_not_a_verdict():
+    decision = decide(counts(3, 1), EIGHT)
+
+    assert (decision.outcome, decision.candidate, decision.live) == (None, 4, 0)
+    assert not decision.over
+
+
+def test_suspicious_case_is_cleared_by_enough_passes():
+    assert decide(counts(7, 1), EIGHT).outcome is None
+    assert decide(counts(10, 1), EIGHT).outcome is Outcome.UNCHANGED
+
+
+def test_the_cap_ends_what_more_trials_did_not_decide():
+    decision = decide(counts(30, 10), EIGHT)
+
+    assert (decision.outcome, decision.over) == (Outcome.UNDECIDED, True)
+    assert decision.why == "still open after 40 trials"
+
+
+@pytest.mark.parametrize("base", [(1, 1), (4, 4)])
+def test_small_baseline_never_calls_a_case_regressed(base):
+    decision = decide(counts(0, 30, base), EIGHT)
+
+    assert decision.outcome is Outcome.UNDECIDED
+    assert decision.evidence is None
+    assert decision.why == f"only {base[1]} valid trials of the baseline"
+
+
+def test_clean_screen_clears_even_against_a_small_baseline():
+    # Passing 4 of 4 has chance 1/16 after a drop of one half, whatever it fell from.
+    assert decide(counts(4, 0, (1, 2)), EIGHT).outcome is Outcome.UNCHANGED
+
+
+def test_without_any_baseline_nothing_is_said():
+    decision = decide(counts(4, 0, (0, 0)), EIGHT)
+
+    assert (decision.outcome, decision.why) == (Outcome.UNDECIDED, "nothing to compare with")
+    assert decide(counts(4, 0, (0, 0)), LIVE) == decision
+
+
+def test_case_that_always_failed_cannot_have_dropped():
+    assert decide(counts(0, 4, (0, 20)), EIGHT).outcome is Outcome.UNCHANGED
+
+
+def test_forbidden_action_wants_no_further_trials():
+    decision = decide(replace(counts(3, 1), forbidden=True), EIGHT)
+
+    assert (decision.outcome, decision.over) == (None, True)
+
+
+def test_suspicious_case_tops_up_its_baseline_in_step():
+    assert decide(counts(3, 1), LIVE).live == 4
+    assert decide(counts(6, 2, live=(4, 4)), LIVE).live == 4
+    assert decide(counts(6, 2, (39, 40)), LIVE).live == 0
+    assert decide(counts(3, 1, (2, 2)), LIVE).live == 4
+    assert decide(counts(3, 1, (0, 0)), LIVE).live == 5
+
+
+def test_strong_evidence_waits_for_the_live_baseline():
+    decision = decide(counts(0, 4, live=(2, 2)), LIVE)
+
+    assert (decision.outcome, decision.candidate, decision.live) == (None, 0, 4)
+
+
+def test_live_baseline_that_still_passes_confirms_the_regression():
+    assert decide(counts(0, 4, live=(6, 6)), LIVE).outcome is Outcome.REGRESSED
+
+
+def test_live_baseline_that_fails_as_well_shows_a_stale_baseline():
+    decision = decide(counts(0, 8, live=(1, 6)), LIVE)
+
+    assert (decision.outcome, decision.stale, decision.over) == (Outcome.UNDECIDED, True, True)
+
+
+def test_live_baseline_that_fails_a_little_does_not_confirm():
+    decision = decide(counts(3, 7, (30, 40), live=(3, 6)), replace(LIVE, cases=1, alpha=0.2))
+
+    assert (decision.outcome, decision.stale) == (Outcome.UNDECIDED, False)
+    assert decision.why == "live baseline trials do not confirm it"
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 20), st.integers(0, 20))
+def test_one_more_failure_never_takes_back_a_regression(s, f, c, missed):
+    if decide(counts(s, f, (c, c + missed)), EIGHT).outcome is Outcome.REGRESSED:
+        assert decide(counts(s, f + 1, (c, c + missed)), EIGHT).outcome is Outcome.REGRESSED
+
+
+@given(
+    st.integers(0, 40), st.integers(0, 40), st.integers(0, 20), st.integers(0, 20), st.booleans()
+)
+def test_a_decision_is_an_outcome_or_a_wish_and_never_both(s, f, c, missed, live):
+    decision: Decision = decide(counts(s, f, (c, c + missed)), LIVE if live else EIGHT)
+
+    assert (decision.outcome is None) == (not decision.over)
+
+
+# How often the rule is wrong over a suite of 100 required cases; the full simulations are in benchmarks/.
+
+CASES = 100
+
+
+def _suite(rng):
+    """Half the cases never fail, a quarter rarely, 15 % sometimes, 10 % often: mean 0.945."""
+    kind = rng.choice(4, size=CASES, p=[0.5, 0.25, 0.15, 0.10])
+    rates = [np.ones(CASES), rng.beta(38, 1, CASES), rng.beta(18, 2, CASES), rng.beta(6, 3, CASES)]
+    return np.choose(kind, rates)
+
+
+def _run(base_rate, rate, ledger, rule, rng) -> tuple[Decision, int]:
+    """Ask, run what is wanted, ask again, until nothing is wanted; also the trials it took."""
+    passed = failed = live = live_passed = 0
+    while True:
+        state = Counts(passed, failed, Reference(ledger, 20, live_passed, live))
+        decision = decide(state, rule)
+        if decision.over:
+            return decision, passed + failed + live
+        fresh = int(rng.binomial(decision.candidate, rate))
+        passed, failed = passed + fresh, failed + decision.candidate - fresh
+        live_passed += int(rng.binomial(decision.live, base_rate))
+        live += decision.live
+
+
+def test_good_changes_are_rarely_stopped_and_cost_little_more_than_the_screen():
+    rng = np.random.default_rng(20260101)
+    changes, stopped, trials = 60, 0, 0
+    for _ in range(changes):
+        rates = _suite(rng)
+        ledger = rng.binomial(20, rates)
+        rule = Rule(cases=CASES, confirm=6, prior=fit_prior([(int(c), 20) for c in ledger]))
+        ran = [_run(p, p, int(c), rule, rng) for p, c in zip(rates, ledger, strict=True)]
+        stopped += any(d.outcome is Outcome.REGRESSED for d, _ in ran)
+        trials += sum(n for _, n in ran)
+    assert stopped <= 2
+    assert trials / changes < 640
+
+
+def test_a_case_that_dies_is_always_found_and_one_that_halves_nearly_always():
+    rng = np.random.default_rng(20260101)
+    rule = Rule(cases=CASES, confirm=6, prior=Prior(2.85, 0.16))
+    died = [_run(1.0, 0.0, 20, rule, rng)[0].outcome for _ in range(200)]
+    halved = [_run(1.0, 0.5, 20, rule, rng)[0].outcome for _ in range(600)]
+
+    assert died == [Outcome.REGRESSED] * 200
+    assert halved.count(Outcome.REGRESSED) / 600 > 0.90
