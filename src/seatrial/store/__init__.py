@@ -1,0 +1,18 @@
+"""Runs on disk: written a trial at a time, read lazily, and read alike from a baseline.
+
+    run.json         the manifest (`records.Manifest`)
+    documents.json   the documents of the run with their places, so that checks, comparison and
+                     report can be redone from the folder alone
+    journal.jsonl    a `TrialRecord` a line, appended the moment a trial ends
+    traces.jsonl     a `Trace` a line; on disk before the record that points into it
+    lock             held by the one process that writes
+
+A baseline is the same files of one arm, except that the traces lie in `traces/<case>.jsonl`: git then
+stores anew only the cases that ran anew, and a reader fetches only the ones it looks at.
+"""
+
+from seatrial.store.folders import RUNS, find, new_run_id, resume_name, runs
+from seatrial.store.run import Run
+from seatrial.store.writer import Writer
+
+__all__ = ["RUNS", "Run", "Writer", "find", "new_run_id", "resume_name", "runs"]

@@ -1,0 +1,258 @@
+"""A run folder, written: one process at a time, nothing stored is ever touched again.
+
+A trial is stored by appending its trace, then its record. A process that is killed between two
+bytes leaves at most the end of one line; `resume` cuts that off. A write that fails (a full disk)
+is taken back, so that every line of both files is whole at any time another process can look.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pydantic import ValidationError
+
+from seatrial.documents import Catalog
+from seatrial.errors import StorageError, UsageError
+from seatrial.records import Manifest, TrialRecord
+from seatrial.store import catalogs
+from seatrial.store.folders import RUNS, resume_name
+from seatrial.store.run import (
+    DOCUMENTS,
+    JOURNAL,
+    MANIFEST,
+    TRACES,
+    Run,
+    manifest_bytes,
+    record_line,
+    trace_line,
+)
+from seatrial.trace import Trace
+
+Key = tuple[str, str, int]
+"""Case, arm and number: what a trial is known by."""
+
+
+class Writer:
+    """The one writer of a run folder, until it is closed."""
+
+    def __init__(self, folder: Path, manifest: Manifest, lock: int) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.stored = 0
+        """Records in the journal."""
+        self._lock = lock
+        self._journal = _Appended(folder / JOURNAL)
+        self._traces = _Appended(folder / TRACES)
+        self._failed: StorageError | None = None
+
+    @classmethod
+    def create(cls, folder: Path, manifest: Manifest, catalog: Catalog) -> Self:
+        """Make the folder and write what is known before the first trial.
+
+        Raises:
+            UsageError: the folder is in use or holds something already.
+            StorageError: it cannot be written.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.iterdir()):
+                raise UsageError(
+                    f"{folder} is not empty", hint="name a new folder with --out, or leave it out"
+                )
+            if folder.parent.parts[-2:] == RUNS.parts:
+                _keep_out_of_git(folder.parent.parent)
+            lock = _locked(folder)
+            try:
+                _put(folder / DOCUMENTS, catalogs.dump(catalog))
+                _put(folder / MANIFEST, manifest_bytes(manifest))
+                return cls(folder, manifest, lock)
+            except BaseException:
+                os.close(lock)
+                raise
+        except OSError as error:
+            raise StorageError(
+                f"{folder} cannot be written: {error.strerror}",
+                hint="free some space or name another place with --out; no trial has run yet",
+            ) from error
+
+    @classmethod
+    def resume(cls, folder: Path, seen: Callable[[TrialRecord], None]) -> Self:
+        """Go on writing a run, handing `seen` each record that is stored, in order.
+
+        Raises:
+            UsageError: there is no run, or another process writes it.
+            StorageError: what is stored cannot be read on, or not be written.
+        """
+        run = Run.open(folder)
+        lock = _locked(folder)
+        try:
+            writer = cls(folder, run.manifest, lock)
+            writer._mend(run, seen)
+        except BaseException as error:
+            os.close(lock)
+            if isinstance(error, OSError):
+                raise StorageError(f"{folder} cannot be written: {error.strerror}") from error
+            raise
+        return writer
+
+    def add(self, record: TrialRecord, trace: Trace) -> TrialRecord:
+        """Store a trial that has ended; gives the record as it was stored.
+
+        Raises:
+            StorageError: it could not be stored. Everything stored before it is intact, and this
+                writer takes no more.
+        """
+        if self._failed:
+            raise self._failed
+        ends = self._traces.end, self._journal.end
+        try:
+            line = trace_line(trace)
+            record = record.model_copy(update={"trace_at": (ends[0], len(line))})
+            self._traces.append(line)
+            self._journal.append(record_line(record))
+        except OSError as error:
+            with contextlib.suppress(OSError):  # `resume` cuts off what cannot be taken back now
+                self._traces.cut(ends[0])
+                self._journal.cut(ends[1])
+            raise self._refuse(error) from error
+        self.stored += 1
+        return record
+
+    def close(self) -> None:
+        """Make sure that everything is on the disk, and let go of the folder.
+
+        Raises:
+            StorageError: the machine could not keep what it had taken.
+        """
+        try:
+            self._traces.close()
+            self._journal.close()
+        except OSError as error:
+            raise self._refuse(error) from error
+        finally:
+            os.close(self._lock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self.close()
+        except StorageError:
+            if error is None:
+                raise
+
+    def _refuse(self, error: OSError) -> StorageError:
+        self._failed = StorageError(
+            f"{self.folder} cannot be written: {error.strerror}. "
+            f"{self.stored} {'trial is' if self.stored == 1 else 'trials are'} stored and intact",
+            hint=f"free some space, then: seatrial run --resume {resume_name(self.folder)}",
+        )
+        return self._failed
+
+    def _mend(self, run: Run, seen: Callable[[TrialRecord], None]) -> None:
+        """Cut both files after the last record that is whole and has its whole trace."""
+        self._journal.finish_last_line(_is_record)
+        end = 0
+        for record in run.records():
+            if record.trace_at is None or sum(record.trace_at) > self._traces.end:
+                # Only a machine that lost its power loses a trace and keeps its record.
+                self._journal.cut_lines(self.stored)
+                break
+            end = max(end, sum(record.trace_at))
+            self.stored += 1
+            seen(record)
+        self._traces.cut(end)
+
+
+class _Appended:
+    """A file that only grows at its end."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        self.end = os.fstat(self._file).st_size
+
+    def append(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:  # a disk that runs full takes a part and refuses the rest
+            rest = rest[os.write(self._file, rest) :]
+        self.end += len(data)
+
+    def cut(self, end: int) -> None:
+        os.ftruncate(self._file, end)
+        self.end = end
+
+    def finish_last_line(self, whole: Callable[[bytes], bool]) -> None:
+        """Complete a last line that lacks only its line end, and cut off one that lacks more."""
+        start = 0
+        with self._path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    if whole(line):
+                        self.append(b"\n")
+                    else:
+                        self.cut(start)
+                start += len(line)
+
+    def cut_lines(self, count: int) -> None:
+        """Keep the first `count` lines."""
+        with self._path.open("rb") as file:
+            self.cut(sum(len(file.readline()) for _ in range(count)))
+
+    def close(self) -> None:
+        try:
+            os.fsync(self._file)
+        finally:
+            os.close(self._file)
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        TrialRecord.model_validate_json(line)
+    except ValidationError:
+        return False
+    return True
+
+
+def _locked(folder: Path) -> int:
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        owner = os.read(lock, 20).decode(errors="replace").strip()
+        os.close(lock)
+        raise UsageError(
+            f"{folder} is being written by another runner (process {owner or 'unknown'})",
+            hint="wait for it, or start a run of its own",
+        ) from error
+    os.ftruncate(lock, 0)
+    os.write(lock, f"{os.getpid()}\n".encode())
+    return lock
+
+
+def _put(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    beside = path.with_name(f".{path.name}.new")
+    with beside.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
+def _keep_out_of_git(folder: Path) -> None:
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
