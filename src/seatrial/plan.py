@@ -1,0 +1,120 @@
+"""Cases × arms × numbers → trials in the order in which they start, and what makes them comparable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from seatrial.documents import Arm, Case, Catalog, Suite, digest
+
+HARNESS = "1"
+"""Named in every fingerprint. Raised by a change of Seatrial after which the same agent could act
+differently in the same case (what it is told, given, or allowed), never by a release as such."""
+
+_ABOUT_THE_CASE = frozenset({
+    "title", "group", "required", "negative", "owner", "tags", "priority", "requirements",
+    "provenance", "reviewed", "trials", "checks",
+})  # fmt: skip
+"""Keys of a case that no agent ever meets. Its checks are a component of their own."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Trial:
+    """One execution of one case by one arm."""
+
+    case: str
+    arm: str
+    number: int
+    """1..n within its case and arm."""
+
+
+def expand(
+    cases: Iterable[Case], arms: Sequence[str], suite: Suite, trials: int | None = None
+) -> tuple[Trial, ...]:
+    """Every trial of a plan, in the order in which they start.
+
+    First trials of all cases come before second ones, so that a drift of the provider or the machine
+    hits all alike; among them required cases come first, then by priority, then in the given order;
+    the arms take turns.
+
+    Args:
+        cases: the selected cases, in the suite's order.
+        arms: ids of the arms.
+        suite: says how many trials where the case does not.
+        trials: so many for every case, whatever it or the suite says.
+    """
+    ordered = in_order(cases)
+    wanted = {case.id: trials_of(case, suite, trials) for case in ordered}
+    return tuple(
+        Trial(case.id, arm, number)
+        for number in range(1, max(wanted.values(), default=0) + 1)
+        for case in ordered
+        if number <= wanted[case.id]
+        for arm in arms
+    )
+
+
+def in_order(cases: Iterable[Case]) -> list[Case]:
+    """Required cases first, then by priority, else as given."""
+    return sorted(cases, key=lambda case: (not case.required, -case.priority))
+
+
+def trials_of(case: Case, suite: Suite, trials: int | None = None) -> int:
+    """How often the case is run: as asked, else as it says, else as its suite says."""
+    return trials or case.trials or suite.trials
+
+
+def fingerprint(
+    case: Case, arm: Arm, catalog: Catalog, source_digests: Mapping[str, str]
+) -> dict[str, str]:
+    """The named components of a case by an arm, each with a digest.
+
+    `case` is what an agent meets of the case; `checks` what it is graded by, which stored traces can be
+    graded by again. `adapter`, `settings`, `model` and `source:<name>` are the arm's own.
+
+    Args:
+        case: the case as written, placeholders unfilled.
+        arm: the arm.
+        catalog: holds the fixtures that the case leans on.
+        source_digests: a digest for each name under the arm's `sources`.
+    """
+    written = case.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    met = {key: value for key, value in written.items() if key not in _ABOUT_THE_CASE}
+    if case.turns:
+        met["turns"] = list(case.messages)
+    components = {
+        "case": digest(met),
+        "checks": digest(
+            [written.get("checks"), [t.get("checks") for t in written.get("turns", ())]]
+        ),
+        "world": digest(catalog.world(case.world)),
+        "adapter": digest(arm.adapter),
+        "settings": digest(arm.settings),
+        "harness": HARNESS,
+    }
+    if case.answers is not None:
+        components["answers"] = digest(catalog.answers(case.answers))
+    if arm.model is not None:
+        components["model"] = digest(arm.model)
+    components.update({f"source:{name}": value for name, value in source_digests.items()})
+    return components
+
+
+def documents_of(catalog: Catalog, suite: Suite, arms: Sequence[str]) -> Catalog:
+    """The part of a catalog that a run of this suite by these arms leans on, in the suite's order."""
+    cases = {case.id: case for case in catalog.suite_cases(suite)}
+    fixtures = {case.world for case in cases.values()}
+    fixtures |= {case.answers for case in cases.values() if case.answers is not None}
+    kept = {
+        *(("case", id) for id in cases),
+        *(("fixture", id) for id in fixtures),
+        *(("arm", id) for id in arms),
+        ("suite", suite.id),
+    }
+    return Catalog(
+        cases,
+        {suite.id: suite},
+        {id: catalog.arms[id] for id in arms},
+        {id: catalog.fixtures[id] for id in sorted(fixtures)},
+        {key: source for key, source in catalog.sources.items() if key in kept},
+    )

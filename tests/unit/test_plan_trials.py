@@ -1,0 +1,187 @@
+"""Which trials a plan holds, in which order, and what makes two of them comparable."""
+
+from typing import Any
+
+import pytest
+from tests import bike_shop
+
+from seatrial import plan
+from seatrial.documents import Answers, Arm, Case, Catalog, World
+
+
+def test_first_trials_of_all_come_before_second_ones_and_arms_take_turns():
+    cases = [bike_shop.case("a"), bike_shop.case("b")]
+
+    trials = plan.expand(cases, ["old", "new"], bike_shop.suite(cases))
+
+    assert [(t.number, t.case, t.arm) for t in trials] == [
+        (1, "a", "old"),
+        (1, "a", "new"),
+        (1, "b", "old"),
+        (1, "b", "new"),
+        (2, "a", "old"),
+        (2, "a", "new"),
+        (2, "b", "old"),
+        (2, "b", "new"),
+    ]
+
+
+def test_required_cases_come_first_then_by_priority_then_as_the_suite_lists_them():
+    cases = [
+        bike_shop.case("c"),
+        bike_shop.case("d", priority=2),
+        bike_shop.case("a"),
+        bike_shop.case("b", required=True),
+        bike_shop.case("e", priority=-1),
+    ]
+
+    trials = plan.expand(cases, ["x"], bike_shop.suite(cases), 1)
+
+    assert [t.case for t in trials] == ["b", "d", "c", "a", "e"]
+
+
+def test_case_says_how_often_else_the_suite_and_what_is_asked_for_goes_before_both():
+    cases = [bike_shop.case("a", trials=3), bike_shop.case("b")]
+    suite = bike_shop.suite(cases)
+
+    def numbers(trials: int | None) -> list[tuple[str, int]]:
+        return sorted((t.case, t.number) for t in plan.expand(cases, ["x"], suite, trials))
+
+    assert numbers(None) == [("a", 1), ("a", 2), ("a", 3), ("b", 1), ("b", 2)]
+    assert numbers(1) == [("a", 1), ("b", 1)]
+
+
+def test_no_cases_make_no_trials():
+    suite = bike_shop.suite([bike_shop.case("a")])
+
+    assert plan.expand([], ["x"], suite) == ()
+
+
+CASE = bike_shop.case("a", answers="mocks")
+ARM = bike_shop.arm("x", {"type": "command", "command": ["agent"]})
+MOCKS = Answers.model_validate(
+    {
+        "kind": "fixture",
+        "type": "answers",
+        "id": "mocks",
+        "tools": {"get_bike": {"rules": [{"answer": "none"}]}},
+    }
+)
+
+
+def test_fingerprint_names_everything_a_trial_leans_on():
+    pinned = bike_shop.arm("x", model={"name": "m-1"})
+
+    components = _fingerprint(CASE, pinned, sources={"prompt": "p1"})
+
+    assert set(components) == {
+        "case", "checks", "world", "answers", "adapter", "settings", "model", "source:prompt", "harness",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        {"title": "Another title"},
+        {"owner": "someone", "tags": ["x"], "requirements": ["R-1"], "reviewed": "2026-01-02"},
+        {"required": True, "priority": 5, "negative": True, "group": "boundary", "trials": 9},
+        {"provenance": {"source": "hand"}},
+    ],
+)
+def test_what_no_agent_meets_leaves_trials_comparable(described: dict[str, Any]):
+    assert _differing(_case(**described)) == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "component"),
+    [
+        ({"task": "Something else."}, "case"),
+        ({"role": None}, "case"),
+        ({"limits": {"calls": 3}}, "case"),
+        ({"checks": [{"check": "no_violation"}]}, "checks"),
+    ],
+)
+def test_what_an_agent_meets_and_what_it_is_graded_by_are_told_apart(
+    change: dict[str, Any], component: str
+):
+    assert _differing(_case(**change)) == {component}
+
+
+def test_checks_of_a_turn_are_no_part_of_what_an_agent_meets():
+    turns = [{"say": "Hello."}, {"say": "Bye."}]
+    checked = [{"say": "Hello."}, {"say": "Bye.", "checks": [{"check": "no_violation"}]}]
+
+    old, new = (_fingerprint(bike_shop.case("a", turns=t), ARM) for t in (turns, checked))
+
+    assert {name for name in old if old[name] != new[name]} == {"checks"}
+
+
+@pytest.mark.parametrize(
+    ("change", "component"),
+    [
+        ({"adapter": {"type": "command", "command": ["other"]}}, "adapter"),
+        ({"settings": {"temperature": 1}}, "settings"),
+        ({"model": {"name": "m-2"}}, "model"),
+    ],
+)
+def test_parts_of_an_arm_are_told_apart(change: dict[str, Any], component: str):
+    raw = {**ARM.model_dump(exclude_unset=True), "model": {"name": "m-1"}}
+    old, new = Arm.model_validate(raw), Arm.model_validate({**raw, **change})
+
+    before, after = _fingerprint(CASE, old), _fingerprint(CASE, new)
+
+    assert {name for name in before if before[name] != after[name]} == {component}
+
+
+def test_title_and_version_of_an_arm_leave_trials_comparable():
+    renamed = ARM.model_copy(update={"title": "New", "version": "2.0"})
+
+    assert _fingerprint(CASE, renamed) == _fingerprint(CASE, ARM)
+
+
+def test_fixtures_are_components():
+    world = bike_shop.WORLD.model_copy(update={"linked": ()})
+    moved = world.model_copy(update={"now": bike_shop.WORLD.now.replace(year=2027)})
+    mocks = MOCKS.model_copy(update={"title": "x"})
+
+    old = _fingerprint(CASE, ARM)
+
+    assert _names(old, _fingerprint(CASE, ARM, world=moved)) == {"world"}
+    assert _names(old, _fingerprint(CASE, ARM, mocks=mocks)) == {"answers"}
+
+
+def test_documents_of_a_run_are_the_suites_and_nothing_else():
+    used, unused = bike_shop.case("a"), bike_shop.case("z")
+    whole = bike_shop.catalog(
+        used, unused, bike_shop.suite([used]), bike_shop.arm("x"), bike_shop.arm("y")
+    )
+
+    part = plan.documents_of(whole, whole.suites["all"], ["x"])
+
+    assert (list(part.cases), list(part.arms), list(part.fixtures)) == (["a"], ["x"], ["bike-shop"])
+    assert set(part.sources) == {("case", "a")}
+
+
+def _case(**changes: Any) -> Case:
+    return bike_shop.case("a", **{"answers": "mocks", **changes})
+
+
+def _differing(changed: Case) -> set[str]:
+    return _names(_fingerprint(CASE, ARM), _fingerprint(changed, ARM))
+
+
+def _names(old: dict[str, str], new: dict[str, str]) -> set[str]:
+    assert set(old) == set(new)
+    return {name for name in old if old[name] != new[name]}
+
+
+def _fingerprint(
+    case: Case,
+    arm: Arm,
+    *,
+    world: World = bike_shop.WORLD,
+    mocks: Answers = MOCKS,
+    sources: dict[str, str] | None = None,
+) -> dict[str, str]:
+    catalog = Catalog(fixtures={"bike-shop": world, "mocks": mocks})
+    return plan.fingerprint(case, arm, catalog, sources or {})
