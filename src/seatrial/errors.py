@@ -14,10 +14,27 @@ What the agent did wrong is never an exception. Anything else that reaches the t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
+
+_STEERING = re.compile(
+    "[\x00-\x1f\x7f-\x9f"  # C0, DEL, C1
+    "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # unseen, and bidirectional
+    "\ud800-\udfff\U000e0000-\U000e007f]"  # half characters, tags
+)
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    r"""`text` safe to print: what would steer a terminal or hide is written out (`\x1b`, `\u202e`).
+
+    `keep` names characters that stay, such as a newline.
+    """
+    return _STEERING.sub(
+        lambda m: m[0] if m[0] in keep else m[0].encode("unicode_escape").decode("ascii"), text
+    )
 
 
 class ExitCode(IntEnum):
@@ -82,9 +99,9 @@ class Problem:
     code: str = "invalid"
 
     def render(self) -> str:
-        """`file:line:column: message`, so that terminals link it."""
+        """`file:line:column: message` on one line that terminals link; safe to print."""
         text = f"{self.path}:{self.line}:{self.column}: {self.message}"
-        return f"{text}. {self.hint}" if self.hint else text
+        return printable(f"{text}. {self.hint}" if self.hint else text)
 
 
 class InvalidDocuments(Error):

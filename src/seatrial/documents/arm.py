@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, StrictFloat, StrictInt, model_validator
 
-from seatrial.documents.base import Document, Id, Part
+from seatrial.documents.base import Document, Id, Part, Texts
 
 MOVING_NAMES = ("latest", "stable", "current", "default", "auto", "preview")
-
-
-def _one_or_many(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
 
 
 class Model(Part):
@@ -69,7 +65,7 @@ class Recorded(Part):
     """Conversations recorded elsewhere: graded, never executed."""
 
     type: Literal["recorded"]
-    files: Annotated[tuple[str, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
+    files: Texts
     """JSON-lines files (`.gz` too), relative to the repository's root."""
 
 
@@ -79,11 +75,11 @@ Adapter = Annotated[Command | Http | Python | Recorded, Field(discriminator="typ
 class ArmLimits(Part):
     """How far this agent may go where the case does not say."""
 
-    turn_seconds: float = Field(default=60.0, gt=0)
+    turn_seconds: StrictFloat = Field(default=60.0, gt=0)
     """For one reply."""
-    trial_seconds: float = Field(default=600.0, gt=0)
+    trial_seconds: StrictFloat = Field(default=600.0, gt=0)
     """For the whole trial."""
-    at_once: int | None = Field(default=None, ge=1)
+    at_once: StrictInt | None = Field(default=None, ge=1)
     """Trials of this arm side by side, at most."""
 
 
@@ -101,9 +97,7 @@ class Arm(Document):
     """How Seatrial talks to it."""
     model: Model | None = None
     """The pinned model, when there is one."""
-    sources: dict[Id, Annotated[tuple[str, ...], BeforeValidator(_one_or_many)]] = Field(
-        default_factory=dict
-    )
+    sources: dict[Id, Texts] = Field(default_factory=dict)
     """Named files or globs the agent is built from (prompts, rules, code); each name is a component of
     the fingerprint, and a change in any of them is a change of the arm."""
     settings: dict[str, Any] = Field(default_factory=dict)

@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import datetime as dt
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 Id = Annotated[
     str,
     Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,79}$", examples=["refund-within-limit"]),
 ]
 """Lower-case letters, digits, `.`, `_`, `-`; at most 80 characters; unique per kind."""
+
+
+def _no_number(value: Any) -> Any:
+    # pydantic takes a bare number for seconds since 1970; in a document it is a mistake.
+    if isinstance(value, int | float):
+        raise ValueError(f"expected a date, found the number {value}")
+    return value
+
+
+def _one_or_many(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+Date = Annotated[dt.date, BeforeValidator(_no_number)]
+"""A day, written `2026-03-16`."""
+
+Instant = Annotated[dt.datetime, BeforeValidator(_no_number)]
+"""A moment, written `2026-03-16T09:00:00Z`."""
+
+Texts = Annotated[
+    tuple[str, ...],
+    Field(min_length=1),
+    BeforeValidator(
+        _one_or_many, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]
+    ),
+]
+"""One text or a list of texts."""
 
 
 class Part(BaseModel):

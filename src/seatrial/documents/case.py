@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from seatrial.documents import placeholders
-from seatrial.documents.base import Document, Id, Part
+from seatrial.documents.base import Date, Document, Id, Part
 from seatrial.documents.checks import Check
 
 Group = Literal["task", "boundary", "clarify", "injection", "purpose"]
@@ -22,7 +21,7 @@ class Provenance(Part):
     """How the case came to be."""
     author: str = ""
     """Who wrote it."""
-    date: dt.date | None = None
+    date: Date | None = None
     """When."""
     answer: str = ""
     """Where the right answer can be looked up."""
@@ -40,11 +39,11 @@ class Turn(Part):
 class Limits(Part):
     """How far a trial may go."""
 
-    turn_seconds: float | None = Field(default=None, gt=0)
+    turn_seconds: StrictFloat | None = Field(default=None, gt=0)
     """For one reply; a slower agent makes the trial invalid (time)."""
-    trial_seconds: float | None = Field(default=None, gt=0)
+    trial_seconds: StrictFloat | None = Field(default=None, gt=0)
     """For the whole trial."""
-    calls: int | None = Field(default=None, ge=1)
+    calls: StrictInt | None = Field(default=None, ge=1)
     """Tool calls; more are refused and fail the trial."""
 
 
@@ -56,9 +55,9 @@ class Case(Document):
     """One line for people: what the case asks."""
     group: Group
     """task, boundary, clarify, injection or purpose."""
-    required: bool = False
+    required: StrictBool = False
     """The gate never opens when this case is shown worse, or could not be run."""
-    negative: bool = False
+    negative: StrictBool = False
     """The right answer is a refusal, an admission of ignorance, or a question back."""
     agent: Id
     """The agent it is for; arms name the same."""
@@ -76,19 +75,19 @@ class Case(Document):
     """What the whole trial is held against."""
     limits: Limits = Limits()
     """How far a trial of this case may go."""
-    trials: int | None = Field(default=None, ge=1)
+    trials: StrictInt | None = Field(default=None, ge=1)
     """Trials of this case; the suite says when left out."""
     owner: str = ""
     """Who answers for the case."""
     tags: tuple[str, ...] = ()
     """Free words to select by."""
-    priority: int = 0
+    priority: StrictInt = 0
     """Higher runs earlier, after the required cases."""
     requirements: tuple[str, ...] = ()
     """Ids of the requirements or defects it stands for."""
     provenance: Provenance | None = None
     """Who wrote it, and where its answer lives."""
-    reviewed: dt.date | None = None
+    reviewed: Date | None = None
     """When a person last looked at it."""
 
     @model_validator(mode="after")

@@ -29,12 +29,16 @@ class Source:
     places: Mapping[str, tuple[int, int]]
     """Path inside the document (`checks[2].tool`) → line and column, from 1."""
 
-    def place(self, path: str) -> str:
-        """`file:line:column` of a path inside the document, or of the nearest part that has a place."""
+    def position(self, path: str) -> tuple[int, int]:
+        """Line and column of a path inside the document, or of the nearest part that has a place."""
         while path and path not in self.places:
             cut = max(path.rfind("."), path.rfind("["))
             path = path[:cut] if cut > 0 else ""
-        line, column = self.places.get(path, (1, 1))
+        return self.places.get(path, (1, 1))
+
+    def place(self, path: str) -> str:
+        """`file:line:column` of a path inside the document, or of the nearest part that has a place."""
+        line, column = self.position(path)
         return f"{self.path}:{line}:{column}"
 
 

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, StrictBool, StrictInt, model_validator
 
-from seatrial.documents.base import Part
+from seatrial.documents.base import Part, Texts
 from seatrial.documents.conditions import Conditions, Expected
 from seatrial.verdicts import Severity
-
-
-def _one_or_many(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
-
-
-Texts = Annotated[tuple[str, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
-"""One text or a list of texts."""
 
 
 class _Check(Part):
@@ -36,7 +28,7 @@ class ToolCalled(_Check):
     """Only calls whose arguments fulfil these count."""
     times: Expected | None = None
     """How many such calls; at least one when left out."""
-    attempted: bool = False
+    attempted: StrictBool = False
     """Refused calls and calls that gave an error count too."""
 
 
@@ -79,7 +71,7 @@ class ExpectedObject(Part):
     """Its key, when the case can know it."""
     properties: Conditions = Field(default_factory=dict)
     """What its properties must fulfil; properties not named are free."""
-    count: int = Field(default=1, ge=1)
+    count: StrictInt = Field(default=1, ge=1)
     """How many such objects."""
 
 
@@ -148,9 +140,9 @@ class ReplyContains(_Check):
     """All of them; one text or a list."""
     any_of: Texts = ()
     """At least one of them."""
-    turn: Literal["last", "any"] | int = "last"
+    turn: Literal["last", "any"] | StrictInt = "last"
     """The last reply, any reply, or the reply of this turn (from 1)."""
-    ignore_case: bool = True
+    ignore_case: StrictBool = True
     """Compare without regard to case and runs of white space."""
 
     @model_validator(mode="after")
@@ -166,9 +158,9 @@ class ReplyNotContains(_Check):
     check: Literal["reply_not_contains"]
     text: Texts
     """One text or a list."""
-    turn: Literal["last", "any"] | int = "any"
+    turn: Literal["last", "any"] | StrictInt = "any"
     """The last reply, any reply, or the reply of this turn (from 1)."""
-    ignore_case: bool = True
+    ignore_case: StrictBool = True
     """Compare without regard to case and runs of white space."""
 
 

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    WithJsonSchema,
+    model_validator,
+)
 
 from seatrial.documents.base import Part
 
@@ -48,23 +56,23 @@ class Condition(Part):
     """A text that starts with this text."""
     one_of: tuple[Any, ...] | None = None
     """Equal to one of these."""
-    present: bool | None = None
+    present: StrictBool | None = None
     """`true`: there is a value, null included. `false`: there is none."""
-    absent: bool | None = None
+    absent: StrictBool | None = None
     """`true`: there is no value. `false`: there is one."""
-    gt: float | str | None = None
+    gt: StrictFloat | str | None = None
     """Greater than: numbers with numbers, texts (dates, times) with texts."""
-    gte: float | str | None = None
+    gte: StrictFloat | str | None = None
     """Greater than or equal."""
-    lt: float | str | None = None
+    lt: StrictFloat | str | None = None
     """Less than."""
-    lte: float | str | None = None
+    lte: StrictFloat | str | None = None
     """Less than or equal."""
-    between: tuple[float, float] | tuple[str, str] | None = None
+    between: tuple[StrictFloat, StrictFloat] | tuple[str, str] | None = None
     """From the first to the second, both included."""
     matches: str | None = None
     """A regular expression found anywhere in the text (anchor it with ^ and $)."""
-    json_schema: dict[str, Any] | bool | None = Field(default=None, alias="schema")
+    json_schema: dict[str, Any] | StrictBool | None = Field(default=None, alias="schema")
     """A JSON Schema (2020-12) that the value fits."""
 
     @model_validator(mode="after")

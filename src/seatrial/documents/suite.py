@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from seatrial.documents.base import Document, Id, Part
 from seatrial.documents.case import Group
@@ -19,7 +19,7 @@ class Selector(Part):
     """Of this group."""
     folder: str | None = None
     """In files under this folder, relative to the repository."""
-    required: bool | None = None
+    required: StrictBool | None = None
     """Required cases only, or only the others."""
 
 
@@ -28,15 +28,15 @@ class Policy(Part):
 
     profile: Literal["pr", "release"] = "pr"
     """pr: not shown worse. release: shown not worse."""
-    alpha: float = Field(default=0.01, gt=0, lt=0.5)
+    alpha: StrictFloat = Field(default=0.01, gt=0, lt=0.5)
     """Chance of a wrong red per pull request, over all required cases together."""
-    beta: float = Field(default=0.10, gt=0, lt=0.5)
+    beta: StrictFloat = Field(default=0.10, gt=0, lt=0.5)
     """Chance to clear a case that dropped by `drop`."""
-    drop: float = Field(default=0.5, gt=0, le=1)
+    drop: StrictFloat = Field(default=0.5, gt=0, le=1)
     """The drop of one required case's pass rate that must be caught."""
-    margin: float = Field(default=0.05, gt=0, lt=1)
+    margin: StrictFloat = Field(default=0.05, gt=0, lt=1)
     """How far the mean pass rate of the suite may be lower before it counts as worse."""
-    invalid_cap: float = Field(default=0.10, ge=0, le=1)
+    invalid_cap: StrictFloat = Field(default=0.10, ge=0, le=1)
     """Share of invalid trials beyond which the gate is undecided."""
 
 
@@ -48,7 +48,7 @@ class Suite(Document):
     """One line for people."""
     cases: tuple[Id | Selector, ...] = Field(min_length=1)
     """Ids of cases, or selectors; in this order, each case once."""
-    trials: int = Field(default=4, ge=1)
+    trials: StrictInt = Field(default=4, ge=1)
     """Trials per case."""
     gate: Policy = Policy()
     """The policy."""

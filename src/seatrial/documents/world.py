@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool, StrictInt
 
-from seatrial.documents.base import Document, Id, Part
+from seatrial.documents.base import Document, Id, Instant, Part
 from seatrial.documents.conditions import Conditions
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")]
@@ -50,7 +49,7 @@ class Role(Part):
     """Names of actions; `*` at the end of a name stands for any rest."""
     when: dict[Name, Conditions] = Field(default_factory=dict)
     """Action → conditions over its arguments, without which it is beyond the role's rights."""
-    see_refused: bool = True
+    see_refused: StrictBool = True
     """Actions beyond the rights are listed and refused when called; false: they are not listed."""
 
 
@@ -79,7 +78,7 @@ class Find(Part):
     """The link type for `linked_from`."""
     fields: tuple[Name, ...] = ()
     """Only these properties; all when empty."""
-    limit: int | None = Field(default=None, ge=1)
+    limit: StrictInt | None = Field(default=None, ge=1)
     """At most so many."""
 
 
@@ -161,9 +160,9 @@ class Action(Part):
     """What the agent reads."""
     parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
     """JSON Schema (2020-12) of the arguments, an object."""
-    read_only: bool = False
+    read_only: StrictBool = False
     """Changes nothing: no effects allowed."""
-    destructive: bool = False
+    destructive: StrictBool = False
     """Deletes or overwrites what cannot be had back."""
     bind: dict[Name, Bind] = Field(default_factory=dict)
     """Objects it works on, by name."""
@@ -189,7 +188,7 @@ class World(Document):
     """The kind of practice world."""
     title: str = ""
     """One line for people."""
-    now: dt.datetime
+    now: Instant
     """The frozen clock of every trial; with a time zone."""
     types: dict[Name, ObjectType] = Field(min_length=1)
     """Object types."""
@@ -214,7 +213,7 @@ class MockRule(Part):
     """An object, a list or text; may hold `{{args.…}}`, `{{now}}`, `{{today}}`."""
     error: str | None = None
     """Answer with this tool error instead."""
-    delay_ms: int = Field(default=0, ge=0)
+    delay_ms: StrictInt = Field(default=0, ge=0)
     """Make the agent wait."""
 
 
