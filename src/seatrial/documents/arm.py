@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictFloat, StrictInt, model_validator
 
 from seatrial.documents.base import Document, Id, Part, Texts
+from seatrial.documents.patterns import Patterns
 
 MOVING_NAMES = ("latest", "stable", "current", "default", "auto", "preview")
 
@@ -97,7 +98,7 @@ class Arm(Document):
     """How Seatrial talks to it."""
     model: Model | None = None
     """The pinned model, when there is one."""
-    sources: dict[Id, Texts] = Field(default_factory=dict)
+    sources: dict[Id, Patterns] = Field(default_factory=dict)
     """Named files or globs the agent is built from (prompts, rules, code); each name is a component of
     the fingerprint, and a change in any of them is a change of the arm."""
     settings: dict[str, Any] = Field(default_factory=dict)

@@ -1,0 +1,72 @@
+"""What a pattern of files means.
+
+A pattern is a path from the repository's root with `/` between folders. `*`, `?` and `[…]` stand for
+something within one name, `**` for any folders. A pattern that names a folder stands for all in it.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from seatrial.documents.base import Texts
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Whether the path of a file fits a pattern."""
+    parts = _parts(pattern)
+    return bool(parts) and _fits(parts, path.split("/"))
+
+
+def escapes(pattern: str) -> bool:
+    """Whether a pattern leads out of the repository, or names nothing in it."""
+    return (
+        not _parts(pattern)
+        or pattern.startswith(("/", "~"))
+        or "\\" in pattern
+        or ".." in pattern.split("/")
+    )
+
+
+def is_literal(pattern: str) -> bool:
+    """Whether a pattern is the plain path of a file or a folder."""
+    return not any(mark in pattern for mark in "*?[")
+
+
+def literal(path: str) -> str:
+    """The pattern that only this path fits."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
+
+
+def plain(path: str) -> str:
+    """A literal pattern as git writes the path: `./a//b/` is `a/b`."""
+    return "/".join(_parts(path))
+
+
+def _inside(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    leading_out = [pattern for pattern in patterns if escapes(pattern)]
+    if leading_out:
+        raise ValueError(
+            f"{', '.join(map(repr, leading_out))}: no path inside the repository; write it from the "
+            "repository's root, with `/` between folders and without `..`"
+        )
+    return patterns
+
+
+Patterns = Annotated[Texts, AfterValidator(_inside)]
+"""One pattern of files inside the repository, or a list of them."""
+
+
+def _parts(pattern: str) -> list[str]:
+    return [part for part in pattern.split("/") if part not in ("", ".")]
+
+
+def _fits(parts: list[str], names: list[str]) -> bool:
+    if not parts:
+        return True
+    if parts[0] == "**":
+        return any(_fits(parts[1:], names[at:]) for at in range(len(names)))
+    return bool(names) and fnmatchcase(names[0], parts[0]) and _fits(parts[1:], names[1:])

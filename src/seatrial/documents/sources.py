@@ -1,0 +1,43 @@
+"""Which files an arm is built from: the ones it names, and the ones its adapter names."""
+
+from __future__ import annotations
+
+from seatrial.documents.arm import Arm, Command, Http, Python, Recorded
+from seatrial.documents.patterns import escapes, literal
+
+ADAPTER = "adapter"
+"""The component of the files that an adapter itself names: a script, a module, recordings."""
+
+
+def patterns(arm: Arm) -> dict[str, tuple[str, ...]]:
+    """Component → patterns of the files behind it; what the adapter names comes under `adapter`."""
+    found = {name: tuple(of) for name, of in arm.sources.items()}
+    named = tuple(p for p in _named_by_adapter(arm) if not escapes(p))
+    if named:
+        found[ADAPTER] = (*found.get(ADAPTER, ()), *named)
+    return found
+
+
+def _named_by_adapter(arm: Arm) -> tuple[str, ...]:
+    match arm.adapter:
+        case Command(command=words):
+            named: list[str] = []
+            for before, word in zip(("", *words), words, strict=False):
+                if before == "-m":
+                    named += _module(word)
+                elif "/" in word or "." in word:
+                    named.append(literal(word))
+            return tuple(named)
+        case Python(target=target):
+            return tuple(_module(target.partition(":")[0]))
+        case Recorded(files=files):
+            return tuple(files)
+        case Http():
+            return ()
+
+
+def _module(name: str) -> list[str]:
+    """The files that importing a module from the repository's root would run."""
+    path = name.replace(".", "/")
+    parents = [path[:at] for at, sign in enumerate(path) if sign == "/"]
+    return [f"{path}.py", f"{path}/**/*.py", *(f"{parent}/__init__.py" for parent in parents)]
