@@ -1,0 +1,341 @@
+"""What a repository says: revisions, changed paths, files at a revision, and who wrote them."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from seatrial.errors import RevisionError, printable
+from seatrial.git import command
+
+_REGULAR_FILES = (b"100644", b"100755")
+_CO_AUTHOR = re.compile(r"^\s*co-authored-by:\s*(.*?)\s*(?:<([^<>]*)>)?\s*$", re.IGNORECASE | re.M)
+_HEX = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
+_FULL_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.IGNORECASE)
+_ANCESTRY = re.compile(r"[\^~]")
+_STEP = re.compile(r"([\^~])(\d*)")
+_NO_BRANCH = re.compile(r"^$|[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/$|\.lock$|\.$")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Person:
+    """Somebody named in a commit."""
+
+    name: str
+    email: str
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.email}>" if self.email else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A git work tree. Paths are relative to its root, `/` between folders."""
+
+    root: Path
+
+    @classmethod
+    def find(cls, path: Path) -> Repository | None:
+        """The repository whose work tree `path` lies in; None when there is none.
+
+        Raises:
+            RevisionError: there is one, but git will not open it.
+        """
+        path = path.resolve()
+        if not any((folder / ".git").exists() for folder in (path, *path.parents)):
+            return None
+        top = command.demand(path, "rev-parse", "--show-toplevel")
+        return cls(Path(os.fsdecode(top.removesuffix(b"\n"))))
+
+    # --- revisions ---
+
+    def resolve(self, revision: str) -> str:
+        """The full name of the commit that `revision` stands for.
+
+        Raises:
+            RevisionError: there is no such commit here; it says what there is and what to fetch.
+        """
+        found = self._resolved(revision)
+        if found is None:
+            raise self._missing(revision)
+        return found
+
+    def head(self) -> str | None:
+        """The commit that is checked out; None before the first commit."""
+        return self._resolved("HEAD")
+
+    def ref(self, name: str) -> str | None:
+        """The commit that the full ref `name` (`refs/heads/main`) points at; None without it."""
+        return self._resolved(name)
+
+    @property
+    def is_shallow(self) -> bool:
+        """The clone's history is cut off."""
+        return self._git("rev-parse", "--is-shallow-repository").strip() == b"true"
+
+    def merge_base(self, one: str, other: str) -> str:
+        """The commit where two revisions parted; one of them, when the other descends from it.
+
+        Raises:
+            RevisionError: there is none in this clone; it says what to fetch. Never an empty answer.
+        """
+        first, second = self.resolve(one), self.resolve(other)
+        done = command.call(self.root, "merge-base", first, second)
+        if done.returncode == 0:
+            return done.stdout.split()[0].decode()
+        if done.returncode != 1:
+            raise command.failure("merge-base", done.stderr)
+        if self.is_shallow:
+            remote = self.remote() or "origin"
+            raise RevisionError(
+                f"this clone is shallow: where {one!r} and {other!r} parted was not fetched",
+                hint=f"git fetch --deepen=100 {remote} {first} {second}, "
+                f"or the whole history: git fetch --unshallow {remote}",
+            )
+        raise RevisionError(
+            f"{one!r} and {other!r} have no commit in common",
+            hint="name a base that belongs to the same history",
+        )
+
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """Whether `newer` descends from `older` (or is it), as far as this clone knows."""
+        done = command.call(self.root, "merge-base", "--is-ancestor", older, newer)
+        if done.returncode not in (0, 1):
+            raise command.failure("merge-base", done.stderr)
+        return done.returncode == 0
+
+    def remote(self) -> str | None:
+        """The remote to fetch from: `origin`, else the first; None without any."""
+        names = self._git("remote").decode("utf-8", "replace").split()
+        return "origin" if "origin" in names else next(iter(names), None)
+
+    def names(self) -> tuple[str, ...]:
+        """Branches, remote branches and tags, in short."""
+        listed = self._git(
+            "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags"
+        )
+        return tuple(listed.decode("utf-8", "replace").splitlines())
+
+    def checked_out_at(self, ref: str) -> str | None:
+        """The work tree in which the branch `refs/heads/…` is checked out."""
+        where = self._git("for-each-ref", "--format=%(worktreepath)", ref)
+        return os.fsdecode(where).strip() or None
+
+    # --- what changed ---
+
+    def changed_paths(self, base: str, head: str | None = None) -> frozenset[str]:
+        """Paths that differ between two commits, or between `base` and the work tree.
+
+        Deleted paths are among them, and both names of a renamed file. The work tree counts with
+        its untracked files, but not with the ignored ones; a file that was changed since `base` and
+        then put back by hand still counts.
+        """
+        last = self.resolve("HEAD" if head is None else head)
+        differing = _paths(
+            self._git(
+                "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff",
+                "--no-textconv", self.resolve(base), last,
+            )
+        )  # fmt: skip
+        return differing if head is not None else differing | self.dirty_paths()
+
+    def dirty_paths(self, prefixes: Iterable[str] = ()) -> frozenset[str]:
+        """Paths under `prefixes` (all, when there are none) where the work tree is not what is committed."""
+        # `git diff` would also answer this, but rewrites the index in passing.
+        listed = self._git(
+            "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all",
+            "--ignore-submodules=none", "--", *prefixes,
+        )  # fmt: skip
+        return frozenset(os.fsdecode(line[3:]) for line in listed.split(b"\0") if line)
+
+    def is_dirty(self, prefixes: Iterable[str] = ()) -> bool:
+        """Whether the work tree under `prefixes` is not what is committed."""
+        return bool(self.dirty_paths(prefixes))
+
+    def known_paths(self, prefixes: Iterable[str] = ()) -> frozenset[str]:
+        """Files of the work tree that git does not ignore: tracked, or not yet."""
+        options = ("--cached", "--others", "--exclude-standard", "-z")
+        return _paths(self._git("ls-files", *options, "--", *prefixes))
+
+    def tracked_paths(self, prefixes: Iterable[str] = ()) -> frozenset[str]:
+        """Files that git tracks."""
+        return _paths(self._git("ls-files", "--cached", "-z", "--", *prefixes))
+
+    # --- files at a revision ---
+
+    def paths_at(self, revision: str, prefixes: Iterable[str] = ()) -> tuple[str, ...]:
+        """Files at a revision, sorted; symbolic links and submodules are none."""
+        return tuple(path for path, _ in self._entries(self.resolve(revision), prefixes))
+
+    def read_tree(
+        self,
+        revision: str,
+        prefixes: Iterable[str] = (),
+        *,
+        wanted: Callable[[str], bool] = lambda _: True,
+    ) -> dict[str, bytes]:
+        """Files under `prefixes` (all, when there are none) at a revision, by path.
+
+        `wanted` is asked for each path before its content is read. A prefix that does not exist at the
+        revision has no files.
+        """
+        entries = [e for e in self._entries(self.resolve(revision), prefixes) if wanted(e[0])]
+        contents = self._blobs([blob for _, blob in entries])
+        return {path: content for (path, _), content in zip(entries, contents, strict=True)}
+
+    def read_file(self, revision: str, path: str) -> bytes | None:
+        """One file at a revision; None when there is none of that name."""
+        entries = self._entries(self.resolve(revision), (path,))
+        exact = [blob for name, blob in entries if name == path]
+        return self._blobs(exact)[0] if exact else None
+
+    # --- people ---
+
+    def people(
+        self, until: str, *, since: str | None = None, prefixes: Iterable[str] = ()
+    ) -> frozenset[Person]:
+        """Authors, committers and co-authors of a commit, or of all commits since another one.
+
+        With `since`, the commits reachable from `until` and not from `since`, and of these the ones
+        that touch `prefixes`. Each person under the name written and under the one `.mailmap` gives.
+        """
+        last = self.resolve(until)
+        span = ("--no-walk", last) if since is None else (last, f"^{self.resolve(since)}")
+        fields = ("%an", "%ae", "%aN", "%aE", "%cn", "%ce", "%cN", "%cE", "%B")
+        shape = "%x00".join(fields)
+        # Merges are followed as they are: without --full-history a path limit would hide commits.
+        listed = self._git(
+            "log", "-z", "--full-history", "--no-show-signature", f"--format=tformat:{shape}",
+            *span, "--", *prefixes,
+        )  # fmt: skip
+        words = listed.decode("utf-8", "replace").split("\0")[:-1]
+        found: set[Person] = set()
+        for at in range(0, len(words), len(fields)):
+            *named, message = words[at : at + len(fields)]
+            pairs = zip(named[::2], named[1::2], strict=True)
+            found |= {Person(name, email) for name, email in pairs}
+            found |= {Person(name, email or "") for name, email in _CO_AUTHOR.findall(message)}
+        return frozenset(found)
+
+    def log(self, revision: str, prefixes: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:
+        """Commits up to a revision that touch `prefixes`, newest first: full name and first line."""
+        last = self.resolve(revision)
+        listed = self._git("log", "-z", "--format=tformat:%H%x00%s", last, "--", *prefixes)
+        words = listed.decode("utf-8", "replace").split("\0")[:-1]
+        return tuple(zip(words[::2], map(printable, words[1::2]), strict=True))
+
+    # --- within ---
+
+    def _git(self, *arguments: str | bytes, stdin: bytes | None = None) -> bytes:
+        return command.demand(self.root, *arguments, stdin=stdin)
+
+    def _resolved(self, revision: str) -> str | None:
+        if not revision or not revision.isprintable() or revision.startswith("-"):
+            return None
+        done = command.call(
+            self.root,
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            revision + "^{commit}",
+        )
+        return done.stdout.decode().strip() if done.returncode == 0 else None
+
+    def _entries(self, commit: str, prefixes: Iterable[str]) -> list[tuple[str, bytes]]:
+        listed = self._git("ls-tree", "-r", "-z", "--full-tree", commit, "--", *prefixes)
+        entries = []
+        for line in listed.split(b"\0")[:-1]:
+            about, _, path = line.partition(b"\t")
+            mode, _, blob = about.split(b" ")
+            if mode in _REGULAR_FILES:
+                entries.append((os.fsdecode(path), blob))
+        return sorted(entries)
+
+    def _blobs(self, names: Sequence[bytes]) -> list[bytes]:
+        if not names:
+            return []
+        wanted = b"".join(name + b"\n" for name in names)
+        answer = memoryview(self._git("cat-file", "--batch", stdin=wanted))
+        contents, at = [], 0
+        for name in names:
+            end = _line_end(answer, at)
+            head = bytes(answer[at:end]).split(b" ")
+            if len(head) != 3:
+                raise RevisionError(
+                    f"the object {name.decode()} is missing from this clone",
+                    hint=f"git fetch {self.remote() or 'origin'}",
+                )
+            start = end + 1
+            at = start + int(head[2]) + 1
+            contents.append(bytes(answer[start : at - 1]))
+        return contents
+
+    def _missing(self, revision: str) -> RevisionError:
+        """What to say of a revision that is not here: what there is, and what to fetch."""
+        if not revision or not revision.isprintable() or revision.startswith("-"):
+            return RevisionError(
+                f"{revision!r} is no revision", hint="name a branch, a tag or a commit"
+            )
+        if self.head() is None and revision.startswith("HEAD"):
+            return RevisionError("this repository has no commit yet", hint="git commit first")
+        start = _ANCESTRY.split(revision)[0]
+        known = self._resolved(start) if start and start != revision else None
+        if known is not None:
+            return self._missing_ancestor(revision, start, known)
+        if _HEX.fullmatch(start):
+            return self._missing_commit(start)
+        return self._missing_name(revision, start)
+
+    def _missing_ancestor(self, revision: str, start: str, known: str) -> RevisionError:
+        if self.is_shallow:
+            steps = sum(int(n or 1) if way == "~" else 1 for way, n in _STEP.findall(revision))
+            return RevisionError(
+                f"{revision!r} lies beyond the history that this shallow clone has",
+                hint=f"git fetch --deepen={min(max(steps, 1), 1000)} {self.remote() or 'origin'} "
+                f"{known} (in GitHub Actions: actions/checkout with fetch-depth: 2 or more)",
+            )
+        return RevisionError(
+            f"{start!r} is here, but it has no ancestor {revision!r}",
+            hint=f"git log --oneline {shlex.quote(start)} shows what it has",
+        )
+
+    def _missing_commit(self, revision: str) -> RevisionError:
+        message = f"the commit {revision} is not in this clone"
+        remote = self.remote()
+        if remote is None:
+            return RevisionError(message, hint="and there is no remote to fetch it from")
+        if _FULL_SHA.fullmatch(revision):
+            return RevisionError(message, hint=f"git fetch {remote} {revision}")
+        deeper = f"git fetch --unshallow {remote}" if self.is_shallow else f"git fetch {remote}"
+        return RevisionError(message, hint=f"{deeper}, or give all 40 characters of its name")
+
+    def _missing_name(self, revision: str, start: str) -> RevisionError:
+        message = f"there is no branch, tag or commit {revision!r} in this clone"
+        names, remote = self.names(), self.remote()
+        if remote and f"{remote}/{start}" in names:
+            return RevisionError(message, hint=f"there is {remote}/{revision}; name that")
+        near = difflib.get_close_matches(start, names, n=3, cutoff=0.6)
+        hints = [f"did you mean {', '.join(near)}?"] if near else []
+        branch = start.removeprefix(f"{remote}/")
+        if remote and not _NO_BRANCH.search(branch):
+            refspec = shlex.quote(f"{branch}:refs/remotes/{remote}/{branch}")
+            hints.append(f"To fetch it: git fetch {remote} {refspec}, then name {remote}/{branch}")
+        return RevisionError(
+            message,
+            hint=" ".join(hints) or "`git branch --all` and `git tag` list what there is",
+        )
+
+
+def _paths(listed: bytes) -> frozenset[str]:
+    return frozenset(os.fsdecode(path) for path in listed.split(b"\0") if path)
+
+
+def _line_end(view: memoryview, start: int) -> int:
+    window = bytes(view[start : start + 200])
+    return start + window.index(b"\n")
