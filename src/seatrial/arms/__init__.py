@@ -1,0 +1,58 @@
+"""Arms: one file per way to talk to an agent.
+
+    async with arms.connections() as shared:
+        async with arms.open(arm, seat, shared) as conversation:
+            reply = await conversation.reply(1, "I would like my money back.")
+
+An agent that cannot be started, dies, hangs or writes what cannot be read is an `ArmError`. Leaving
+the inner block ends the agent for certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import assert_never
+
+from seatrial.arms import command, http, python
+from seatrial.arms.connections import Connections, connections
+from seatrial.arms.seat import Conversation, Reply, Seat
+from seatrial.arms.sources import source_digests
+from seatrial.documents import Arm, Command, Http, Python, Recorded
+
+__all__ = [
+    "Connections",
+    "Conversation",
+    "Reply",
+    "Seat",
+    "connections",
+    "open",
+    "source_digests",
+    "variables",
+]
+
+
+@asynccontextmanager
+async def open(arm: Arm, seat: Seat, shared: Connections) -> AsyncIterator[Conversation]:
+    """One agent for one trial, from its start to its end.
+
+    Raises:
+        ArmError: it cannot be started; later, from `reply`: it cannot be carried on.
+    """
+    match arm.adapter:
+        case Command() as adapter:
+            async with command.open(adapter, seat) as conversation:
+                yield conversation
+        case Http() as adapter:
+            yield http.Conversation(adapter, seat, shared)
+        case Python() as adapter:
+            yield await python.open(adapter, seat, shared)
+        case Recorded():
+            raise NotImplementedError("a recorded arm is graded, never executed")
+        case _:
+            assert_never(arm.adapter)
+
+
+def variables(arm: Arm) -> tuple[str, ...]:
+    """The environment variables that the arm hands on; their values are secrets."""
+    return arm.adapter.pass_env if isinstance(arm.adapter, Command | Http) else ()

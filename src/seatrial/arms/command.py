@@ -1,0 +1,381 @@
+"""The agent is a program: a process per trial, a line of JSON per turn each way.
+
+How it ends: its stdin is closed and it has two seconds to leave by itself; then its process group is
+asked to end (SIGTERM), and after two more seconds made to (SIGKILL). Processes that went out of the
+group are found by the trial's token in their environment (Linux only) and killed as well. All of this
+is shielded from cancellation and each wait in it is bounded, so that neither a Ctrl-C nor a hanging
+agent leaves a process behind. What is killed together with the runner (`kill -9`) sees its stdin
+closed; what does not heed that is swept away by `sweep` when the run is resumed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+from seatrial.arms.replies import excerpt, parse_json, reply_of
+from seatrial.arms.seat import Reply, Seat
+from seatrial.documents import Command
+from seatrial.errors import ArmError
+
+LEAVE_SECONDS = 2.0
+"""How long an agent may take to end by itself once its stdin is closed."""
+TERM_SECONDS = 2.0
+"""How long its process group may take to heed SIGTERM."""
+KILL_SECONDS = 5.0
+"""How long the system may take to end what it was told to kill."""
+LAST_WORDS_SECONDS = 0.25
+"""How long the pipe of an agent that has exited is read on when another process holds it open."""
+EXIT_SECONDS = 1.0
+"""How long to wait for the status of an agent that has closed its stdout."""
+
+MOST_LINE = 1_000_000
+"""The longest line on stdout, in bytes."""
+MOST_OUTPUT = 16_000_000
+"""All of stdout and stderr of a trial, in bytes."""
+KEPT_STDERR = 4096
+KEPT_STRAY = 4096
+
+INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
+"""What an agent gets of the runner's environment beside what its arm names: no token, no CI."""
+
+EXAMPLE = '{"type": "reply", "text": "…"}'
+
+
+@asynccontextmanager
+async def open(adapter: Command, seat: Seat) -> AsyncIterator[Conversation]:
+    """Start the program; end it, and all that it started, when the block is left.
+
+    Raises:
+        ArmError: it cannot be started.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="seatrial-"))
+    try:
+        with anyio.CancelScope(shield=True):  # a process that was half started would be nobody's
+            process = await _start(adapter, seat, folder)
+        conversation = Conversation(process, seat)
+        try:
+            yield conversation
+        finally:
+            with anyio.CancelScope(shield=True):
+                await conversation.end()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(_remove, folder)
+
+
+class Conversation:
+    """One trial's conversation with a process."""
+
+    def __init__(self, process: anyio.abc.Process, seat: Seat) -> None:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        self.notes: list[str] = []
+        self._process = process
+        self._stdin = process.stdin
+        self._stdout = process.stdout
+        self._stderr = process.stderr
+        self._seat = seat
+        self._history: list[dict[str, str]] = []
+        self._unread = bytearray()
+        self._stray: list[str] = []
+        self._stray_size = 0
+        self._last_stderr = bytearray()
+        self._read = 0
+        self._broken = False
+
+    async def reply(self, turn: int, text: str) -> Reply:
+        """Write the turn, and read until there is a reply."""
+        self._put_aside()
+        self._broken = True  # until there is a reply; also when the wait for it is cancelled
+        request = {
+            "type": "turn",
+            "turn": turn,
+            "text": text,
+            "history": self._history,
+            "now": self._seat.now,
+        }
+        line = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        outcome: Reply | ArmError | None = None
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._send, line)
+            tasks.start_soon(self._listen_to_stderr, tasks.cancel_scope)
+            tasks.start_soon(self._watch, tasks.cancel_scope)
+            # No task of this group raises: what went wrong is told after it has ended.
+            outcome = await self._next_reply(turn)
+            tasks.cancel_scope.cancel()
+        if outcome is None:
+            outcome = await self._silence(turn)
+        if isinstance(outcome, ArmError):
+            raise outcome
+        self._broken = False
+        self._history += (
+            {"role": "user", "text": text},
+            {"role": "assistant", "text": outcome.text},
+        )
+        return outcome
+
+    async def end(self) -> None:
+        """End the process and all that it started; never raises for what the agent does."""
+        process = self._process
+        if not self._broken:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                await self._stdin.aclose()
+            with anyio.move_on_after(LEAVE_SECONDS):
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._drain, self._stdout)
+                    tasks.start_soon(self._drain, self._stderr)
+                    await process.wait()
+                    tasks.cancel_scope.cancel()
+        # A group whose leader was reaped is not signalled: its number may belong to another by now.
+        if process.returncode is None:
+            _signal_group(process.pid, signal.SIGTERM)
+            with anyio.move_on_after(TERM_SECONDS):
+                await process.wait()
+        if process.returncode is None:
+            _signal_group(process.pid, signal.SIGKILL)
+            with anyio.move_on_after(KILL_SECONDS):
+                await process.wait()
+        await sweep("SEATRIAL_TRIAL", self._seat.trial)
+        with anyio.move_on_after(KILL_SECONDS):
+            await process.aclose()
+        self._put_aside()
+        if self._stray:
+            self.notes.append("stdout beside the replies:\n" + "\n".join(self._stray))
+        if self._last_stderr:
+            self.notes.append(
+                "the end of stderr:\n" + self._last_stderr.decode("utf-8", "replace").strip()
+            )
+
+    async def _send(self, line: bytes) -> None:
+        # An agent that no longer reads may still reply; whether it does is seen on stdout.
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self._stdin.send(line)
+
+    async def _next_reply(self, turn: int) -> Reply | ArmError | None:
+        """The reply; what was wrong with it; or None when stdout ends without one."""
+        while True:
+            while (cut := self._unread.find(b"\n")) >= 0:
+                line = bytes(self._unread[:cut])
+                del self._unread[: cut + 1]
+                try:
+                    reply = self._reply_in(line, turn)
+                except ArmError as error:
+                    return error
+                if reply:
+                    return reply
+            if len(self._unread) > MOST_LINE:
+                return ArmError(
+                    "agent_unreachable",
+                    f"the agent wrote a line of more than {MOST_LINE:,} bytes on stdout, beginning "
+                    f"with {excerpt(bytes(self._unread[:400]), 60)!r}; one line is one reply",
+                )
+            try:
+                received = await self._stdout.receive()
+            except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+                return None
+            self._unread += received
+            if too_much := self._count(received):
+                return too_much
+
+    def _reply_in(self, line: bytes, turn: int) -> Reply | None:
+        if line.strip():
+            try:
+                value = parse_json(line)
+            except ValueError:
+                value = None
+            if (
+                isinstance(value, dict)
+                and value.get("type") == "reply"
+                and value.get("turn", turn) == turn
+            ):
+                return reply_of(value, who="the agent")
+            self._keep(line)
+        return None
+
+    async def _listen_to_stderr(self, scope: anyio.CancelScope) -> None:
+        with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            while True:
+                received = await self._stderr.receive()
+                self._last_stderr += received
+                del self._last_stderr[:-KEPT_STDERR]
+                if self._count(received):
+                    scope.cancel()
+
+    async def _watch(self, scope: anyio.CancelScope) -> None:
+        """Stop waiting for an agent that is gone while a process it started holds its stdout open."""
+        read = -1
+        while self._process.returncode is None or read != self._read:
+            read = self._read
+            await anyio.sleep(LAST_WORDS_SECONDS)
+        scope.cancel()
+
+    async def _drain(self, stream: anyio.abc.ByteReceiveStream) -> None:
+        with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            while True:
+                received = await stream.receive()
+                if stream is self._stderr:
+                    self._last_stderr += received
+                    del self._last_stderr[:-KEPT_STDERR]
+                elif len(self._unread) < KEPT_STRAY:
+                    self._unread += received[:KEPT_STRAY]
+
+    async def _silence(self, turn: int) -> ArmError:
+        """Why there was no reply."""
+        if too_much := self._count(b""):
+            return too_much
+        with anyio.move_on_after(EXIT_SECONDS):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._drain, self._stderr)
+                await self._process.wait()
+        code = self._process.returncode
+        if code is None:
+            how = "closed its stdout"
+        elif code < 0:
+            how = f"was killed by {_signal_name(-code)}"
+        else:
+            how = f"exited with status {code}"
+        self._put_aside()
+        last = self._last_stderr.decode("utf-8", "replace").strip().splitlines()
+        if last:
+            why = f"its last words on stderr: {excerpt(last[-1])}"
+        elif self._stray:
+            why = f"its last line on stdout was {self._stray[-1]!r}; a reply is {EXAMPLE}"
+        else:
+            why = f"it wrote nothing; a reply is a line {EXAMPLE} on stdout"
+        return ArmError("agent_unreachable", f"the agent {how} before its reply {turn}; {why}")
+
+    def _count(self, received: bytes) -> ArmError | None:
+        self._read += len(received)
+        if self._read <= MOST_OUTPUT:
+            return None
+        return ArmError(
+            "agent_unreachable",
+            f"the agent wrote more than {MOST_OUTPUT:,} bytes to stdout and stderr and was stopped; "
+            "write long logs to a file",
+        )
+
+    def _keep(self, line: bytes) -> None:
+        if self._stray_size < KEPT_STRAY:
+            shown = excerpt(line)
+            self._stray.append(shown)
+            self._stray_size += len(shown)
+
+    def _put_aside(self) -> None:
+        """Lines that came when nobody had asked: kept as a note, never taken for a later reply."""
+        for line in bytes(self._unread).splitlines():
+            if line.strip():
+                self._keep(line)
+        self._unread.clear()
+
+
+async def _start(adapter: Command, seat: Seat, folder: Path) -> anyio.abc.Process:
+    command = [sys.executable if part == "{python}" else part for part in adapter.command]
+    config = folder / "mcp.json"
+    with os.fdopen(os.open(config, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump(seat.config, file)
+    try:
+        return await anyio.open_process(
+            command,
+            cwd=seat.root,
+            env=_environment(adapter, seat, folder, config),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise ArmError(
+            "agent_unreachable",
+            f"the agent cannot be started: {command[0]!r}: {why}. The command is run from "
+            f"{seat.root}; `{{python}}` stands for the running interpreter",
+        ) from error
+
+
+def _environment(adapter: Command, seat: Seat, folder: Path, config: Path) -> dict[str, str]:
+    home, scratch = folder / "home", folder / "tmp"
+    home.mkdir()
+    scratch.mkdir()
+    given: Mapping[str, str] = seat.environ
+    return {
+        **{name: given[name] for name in INHERITED if name in given},
+        "HOME": str(home),
+        "TMPDIR": str(scratch),
+        **adapter.env,
+        **{name: given[name] for name in adapter.pass_env if name in given},
+        "SEATRIAL_MCP_URL": seat.url,
+        "SEATRIAL_MCP_TOKEN": seat.token,
+        "SEATRIAL_MCP_CONFIG": str(config),
+        **{f"SEATRIAL_MCP_{_variable(name)}_URL": url for name, url in seat.urls.items()},
+        "SEATRIAL_SEED": str(seat.seed),
+        "SEATRIAL_NOW": seat.now,
+        "SEATRIAL_SETTINGS": json.dumps(seat.settings, ensure_ascii=False),
+        "SEATRIAL_TRIAL": seat.trial,
+        "SEATRIAL_RUN": seat.run,
+    }
+
+
+def _variable(server: str) -> str:
+    return "".join(c if c.isascii() and c.isalnum() else "_" for c in server).upper()
+
+
+async def sweep(variable: str, value: str) -> None:
+    """Kill every process that carries this environment variable, until none is left (Linux only)."""
+    for _ in range(20):
+        found = _marked(f"{variable}={value}".encode())
+        if not found:
+            return
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        await anyio.sleep(0.05)
+
+
+def _marked(marker: bytes) -> list[int]:
+    try:
+        entries = os.listdir("/proc")
+    except OSError:  # not Linux
+        return []
+    found = []
+    own = str(os.getpid())
+    for entry in entries:
+        if entry.isdecimal() and entry != own:
+            # Others' processes cannot be read, and some are gone by now.
+            with suppress(OSError), Path("/proc", entry, "environ").open("rb") as file:
+                if marker in file.read().split(b"\0"):
+                    found.append(int(entry))
+    return found
+
+
+def _signal_group(leader: int, which: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, which)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _remove(folder: Path) -> None:
+    def unlock(function: Any, path: str, _: Any) -> None:
+        # An agent may have taken away its own rights to a folder; one more attempt, then leave it.
+        with suppress(OSError):
+            os.chmod(Path(path).parent, 0o700)
+            os.chmod(path, 0o700)
+            function(path)
+
+    shutil.rmtree(folder, onerror=unlock)

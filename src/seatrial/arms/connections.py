@@ -1,0 +1,64 @@
+"""What the arms of one run share: a pool of HTTP connections, and the functions that were loaded."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager
+from typing import Any
+
+import anyio
+import httpx
+
+from seatrial.arms.printed import diverted
+from seatrial.errors import ArmError
+
+CONNECT_SECONDS = 10.0
+"""A service that does not take a connection by then is not there."""
+
+
+class Connections:
+    """Shared by the arms of one run."""
+
+    def __init__(self) -> None:
+        self.functions: dict[str, Callable[..., Any] | ArmError] = {}
+        """Loaded once per run, by target: the function, or why there is none."""
+        self._client: httpx.AsyncClient | None = None
+        self._diverted = ExitStack()
+        self._diverted_already = False
+
+    def divert_prints(self) -> None:
+        """From now until the end of the run, keep what agents in this process print off the terminal."""
+        if not self._diverted_already:
+            self._diverted_already = True
+            self._diverted.enter_context(diverted())
+
+    @property
+    def client(self) -> httpx.AsyncClient:
+        """The pool of HTTP connections, made when it is first needed."""
+        if self._client is None:
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+            here = httpx.AsyncHTTPTransport(limits=limits)  # no proxy for our own machine
+            self._client = httpx.AsyncClient(
+                headers={"Accept-Encoding": "identity"},
+                timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
+                limits=limits,
+                mounts={f"all://{host}": here for host in ("localhost", "127.0.0.1", "[::1]")},
+            )
+        return self._client
+
+    async def close(self) -> None:
+        """Close the pool, and give the terminal back."""
+        self._diverted.close()
+        if self._client is not None:
+            await self._client.aclose()
+
+
+@asynccontextmanager
+async def connections() -> AsyncIterator[Connections]:
+    """What the arms of one run share, for as long as it runs."""
+    shared = Connections()
+    try:
+        yield shared
+    finally:
+        with anyio.CancelScope(shield=True):
+            await shared.close()

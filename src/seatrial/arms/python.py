@@ -1,0 +1,253 @@
+"""The agent is a function in this process: `module:function`, called as `f(text, seat)`.
+
+A plain function runs in a thread of its own, a daemon: Python cannot end a thread, and one that hangs
+must not keep the run, or the interpreter's end, waiting. Once its trial is over it can call no tool.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import importlib
+import inspect
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import anyio
+
+from seatrial.arms.connections import Connections
+from seatrial.arms.printed import Printed, listening
+from seatrial.arms.replies import excerpt, reply_of
+from seatrial.arms.seat import CallTool, Reply, Seat
+from seatrial.documents import Python
+from seatrial.errors import ArmError
+from seatrial.trace import Answer
+
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class _PythonSeat:
+    seed: int
+    """The trial's seed."""
+    now: str
+    """The trial's frozen clock, ISO 8601."""
+    settings: dict[str, Any]
+    """The arm's settings."""
+    url: str
+    """Base of the gateway's addresses for this trial."""
+    urls: dict[str, str]
+    """Each MCP server's name and address."""
+    token: str
+    """The bearer token for them."""
+    config: dict[str, Any]
+    """An MCP client configuration (`mcpServers`)."""
+    history: list[dict[str, str]] = field(default_factory=list)
+    """What was said before: `{"role": "user" | "assistant", "text": …}`."""
+    state: dict[str, Any] = field(default_factory=dict)
+    """The agent's own, kept from turn to turn of this trial and of no other."""
+
+
+@dataclass(slots=True)
+class AsyncSeat(_PythonSeat):
+    """What an `async` function is given: `await seat.call("refund", order_id="A-1")`."""
+
+    _call: CallTool = field(kw_only=True, repr=False)
+
+    async def call(self, tool: str, /, **arguments: Any) -> Answer:
+        """Call a tool; its answer, or its error (`is_error`)."""
+        return await self._call(tool, arguments)
+
+
+@dataclass(slots=True)
+class SyncSeat(_PythonSeat):
+    """What a plain function is given: `seat.call("refund", order_id="A-1")`."""
+
+    _call: CallTool = field(kw_only=True, repr=False)
+    _loop: asyncio.AbstractEventLoop = field(kw_only=True, repr=False)
+
+    def call(self, tool: str, /, **arguments: Any) -> Answer:
+        """Call a tool; its answer, or its error (`is_error`).
+
+        Raises:
+            RuntimeError: the run is over, and this thread was left behind by it.
+        """
+        if self._loop.is_closed():
+            raise RuntimeError("the run that this call belongs to is over")
+        return asyncio.run_coroutine_threadsafe(self._call(tool, arguments), self._loop).result()
+
+
+async def open(adapter: Python, seat: Seat, shared: Connections) -> Conversation:
+    """Load the function (once per run) and seat it.
+
+    Raises:
+        ArmError: there is no such function, or its module cannot be imported.
+    """
+    shared.divert_prints()
+    function = shared.functions.get(adapter.target)
+    if function is None:
+        printed = Printed()
+        with listening(printed):
+            function = await _in_thread(lambda: _load(adapter.target, seat.root))
+        shared.functions[adapter.target] = function
+    if isinstance(function, ArmError):
+        raise ArmError(function.cause, function.message, detail=function.detail)
+    return Conversation(adapter, function, seat)
+
+
+class Conversation:
+    """One trial's conversation with a function."""
+
+    def __init__(self, adapter: Python, function: Callable[..., Any], seat: Seat) -> None:
+        self._adapter = adapter
+        self._function = function
+        self._printed = Printed()
+        given: dict[str, Any] = {
+            "seed": seat.seed,
+            "now": seat.now,
+            "settings": _copied(seat.settings),
+            "url": seat.url,
+            "urls": dict(seat.urls),
+            "token": seat.token,
+            "config": _copied(seat.config),
+            "_call": seat.call,
+        }
+        self._asynchronous = _is_async(function)
+        self._seat: AsyncSeat | SyncSeat = (
+            AsyncSeat(**given)
+            if self._asynchronous
+            else SyncSeat(**given, _loop=asyncio.get_running_loop())
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What the function printed."""
+        text = self._printed.text
+        return [f"printed by the agent:\n{text}"] if text else []
+
+    async def reply(self, turn: int, text: str) -> Reply:
+        """Call the function with the person's message."""
+        target = self._adapter.target
+        with listening(self._printed):
+            try:
+                if self._asynchronous:
+                    value = await self._function(text, self._seat)
+                else:
+                    value = await _in_thread(lambda: self._function(text, self._seat))
+            except (Exception, SystemExit) as error:
+                raise _raised(target, error) from error
+        if isinstance(value, str):
+            value = {"text": value}
+        reply = reply_of(value, who=f"the agent {target}")
+        self._seat.history += (
+            {"role": "user", "text": text},
+            {"role": "assistant", "text": reply.text},
+        )
+        return reply
+
+
+class _Outcome(Generic[_T]):
+    value: _T
+    error: BaseException | None = None
+
+
+async def _in_thread(function: Callable[[], _T]) -> _T:
+    """What the function gives, run in a thread that is left to itself when we are cancelled."""
+    outcome: _Outcome[_T] = _Outcome()
+    done = anyio.Event()
+    loop = asyncio.get_running_loop()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            outcome.value = context.run(function)
+        except BaseException as error:  # handed to the caller, whatever it is
+            outcome.error = error
+        try:
+            loop.call_soon_threadsafe(done.set)
+        except RuntimeError:  # the run has ended: nobody waits any more
+            return
+
+    threading.Thread(target=run, name="seatrial agent", daemon=True).start()
+    await done.wait()
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.value
+
+
+def _load(target: str, root: Path) -> Callable[..., Any] | ArmError:
+    module_name, _, name = target.partition(":")
+    place = str(root)
+    sys.path.insert(0, place)
+    try:
+        module = importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == module_name:
+            return ArmError(
+                "agent_unreachable",
+                f"the agent {target}: there is no module {module_name!r}; it is imported from {root}",
+            )
+        return ArmError(
+            "agent_unreachable",
+            f"the agent {target} cannot be imported: {_told(error)}",
+            detail=_last_line(error),
+        )
+    finally:
+        # First only for its import, so that it cannot hide modules that Seatrial imports later;
+        # last from then on, for what the agent itself imports later.
+        sys.path.remove(place)
+        if place not in sys.path:
+            sys.path.append(place)
+    function = getattr(module, name, None)
+    if not callable(function):
+        offered = ", ".join(
+            n for n, v in vars(module).items() if inspect.isfunction(v) and not n.startswith("_")
+        )
+        return ArmError(
+            "agent_unreachable",
+            f"the agent {target}: module {module_name!r} has no function {name!r}"
+            + (f"; it has {excerpt(offered)}" if offered else ""),
+        )
+    return function  # type: ignore[no-any-return]
+
+
+def _raised(target: str, error: BaseException) -> ArmError:
+    frames = traceback.extract_tb(error.__traceback__)
+    own = Path(__file__).parent
+    last = next((f for f in reversed(frames) if not Path(f.filename).is_relative_to(own)), None)
+    where = f" ({Path(last.filename).name}:{last.lineno})" if last else ""
+    return ArmError(
+        "agent_unreachable",
+        f"the agent {target} raised {_told(error)}{where}",
+        detail=_last_line(error),
+    )
+
+
+def _told(error: BaseException) -> str:
+    text = excerpt(str(error))
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _last_line(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
+    )
+
+
+def _copied(value: Any) -> Any:
+    """A JSON value that shares nothing with the original: an agent may write into it."""
+    if isinstance(value, Mapping):
+        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_copied(item) for item in value]
+    return value

@@ -1,0 +1,71 @@
+"""What an agent is given for one trial, and what is heard from it.
+
+A seat holds nothing of the case but what a person would say: no id, no checks, no expectations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from seatrial.trace import Answer, Usage
+
+CallTool = Callable[[str, dict[str, Any]], Coroutine[Any, Any, Answer]]
+"""Calls a tool by name with its arguments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """An agent's place in one trial."""
+
+    run: str
+    """The run's id."""
+    trial: str
+    """A token unique to the trial; says nothing about its case."""
+    root: Path
+    """The repository's root."""
+    now: str
+    """The trial's frozen clock, ISO 8601."""
+    seed: int
+    settings: Mapping[str, Any]
+    """The arm's settings, as they are written."""
+    url: str
+    """Base of the gateway's addresses for this trial."""
+    urls: Mapping[str, str]
+    """Each MCP server's name and address."""
+    token: str
+    """The bearer token of this trial."""
+    config: Mapping[str, Any]
+    """A client configuration (`mcpServers`) with the addresses and the token."""
+    call: CallTool
+    """Calls a tool without a network: `await call("refund", {"order_id": "…"})`."""
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The runner's own environment, of which the agent sees only what its arm names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an agent answered in one turn."""
+
+    text: str
+    usage: Usage | None = None
+    served_model: str | None = None
+
+
+class Conversation(Protocol):
+    """An agent that is up and can be talked to."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the agent wrote beside its replies, cut to a bounded length; complete after the end."""
+        ...
+
+    async def reply(self, turn: int, text: str) -> Reply:
+        """The agent's reply to the person's message of this turn (from 1).
+
+        Raises:
+            ArmError: there is none, or it cannot be read.
+        """
+        ...
