@@ -4,6 +4,8 @@
         async with arms.open(arm, seat, shared) as conversation:
             reply = await conversation.reply(1, "I would like my money back.")
 
+A recorded arm is not opened: `recordings(arm, root)` holds the traces of its trials.
+
 An agent that cannot be started, dies, hangs or writes what cannot be read is an `ArmError`. Leaving
 the inner block ends the agent for certain.
 """
@@ -16,6 +18,8 @@ from typing import assert_never
 
 from seatrial.arms import command, http, python
 from seatrial.arms.connections import Connections, connections
+from seatrial.arms.recorded import Recordings
+from seatrial.arms.recorded import read as recordings
 from seatrial.arms.seat import Conversation, Reply, Seat
 from seatrial.arms.sources import source_digests
 from seatrial.documents import Arm, Command, Http, Python, Recorded
@@ -23,10 +27,12 @@ from seatrial.documents import Arm, Command, Http, Python, Recorded
 __all__ = [
     "Connections",
     "Conversation",
+    "Recordings",
     "Reply",
     "Seat",
     "connections",
     "open",
+    "recordings",
     "source_digests",
     "variables",
 ]
