@@ -125,6 +125,7 @@ class Change(_Record):
 
     `created` and `deleted` carry all properties in `new` or `old`; `changed` is one property;
     `linked` and `unlinked` have the link's name in `type`, its ends in `key` and `to`.
+    No property at all is not the same as one that is null: the two flags tell them apart.
     """
 
     what: Literal["created", "changed", "deleted", "linked", "unlinked"]
@@ -134,6 +135,10 @@ class Change(_Record):
     to: str | None = None
     old: Json = None
     new: Json = None
+    old_absent: bool = False
+    """`changed` only: the object did not have this property; `old` says nothing."""
+    new_absent: bool = False
+    """`changed` only: the object has lost this property; `new` says nothing."""
 
 
 class Trace(_Record):

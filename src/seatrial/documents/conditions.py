@@ -6,18 +6,27 @@ actions, and properties in end-state expectations. A bare value means `equals`.
 
 from __future__ import annotations
 
+import re
+from functools import cached_property
 from typing import Annotated, Any
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
     StrictFloat,
+    StrictInt,
+    StrictStr,
     WithJsonSchema,
+    field_validator,
     model_validator,
 )
 
+from seatrial.documents import placeholders
 from seatrial.documents.base import Part
 
 OPERATORS = (
@@ -39,6 +48,34 @@ OPERATORS = (
 )
 
 
+Bound = StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictStr
+"""A number, or a text that is compared letter by letter (dates and times written from the year down)."""
+
+
+def _bounds_of_one_kind(bounds: tuple[Bound, Bound]) -> tuple[Bound, Bound]:
+    low, high = bounds
+    if any(next(placeholders.names(bound), None) is not None for bound in bounds):
+        return bounds
+    if isinstance(low, str) and isinstance(high, str):
+        ordered = low <= high
+    elif isinstance(low, str) or isinstance(high, str):
+        raise ValueError("`between` takes two numbers or two texts")
+    else:
+        ordered = low <= high
+    if not ordered:
+        raise ValueError(f"nothing lies between {low!r} and {high!r}; write the smaller one first")
+    return bounds
+
+
+def _list_or_placeholder(values: tuple[Any, ...] | str) -> tuple[Any, ...] | str:
+    if isinstance(values, str) and placeholders.whole(values) is None:
+        raise ValueError("`one_of` takes a list, or one placeholder that stands for a list")
+    return values
+
+
+_TAKE_NULL = ("equals", "not_equals", "contains", "not_contains")
+
+
 class Condition(Part):
     """What a value must fulfil: all the operators that are written."""
 
@@ -54,34 +91,57 @@ class Condition(Part):
     """The opposite of `contains`; also fulfilled when the value is absent."""
     starts_with: str | None = None
     """A text that starts with this text."""
-    one_of: tuple[Any, ...] | None = None
-    """Equal to one of these."""
+    one_of: Annotated[tuple[Any, ...] | str, AfterValidator(_list_or_placeholder)] | None = None
+    """Equal to one of these: a list, or one placeholder that stands for a list."""
     present: StrictBool | None = None
     """`true`: there is a value, null included. `false`: there is none."""
     absent: StrictBool | None = None
     """`true`: there is no value. `false`: there is one."""
-    gt: StrictFloat | str | None = None
+    gt: Bound | None = None
     """Greater than: numbers with numbers, texts (dates, times) with texts."""
-    gte: StrictFloat | str | None = None
+    gte: Bound | None = None
     """Greater than or equal."""
-    lt: StrictFloat | str | None = None
+    lt: Bound | None = None
     """Less than."""
-    lte: StrictFloat | str | None = None
+    lte: Bound | None = None
     """Less than or equal."""
-    between: tuple[StrictFloat, StrictFloat] | tuple[str, str] | None = None
+    between: Annotated[tuple[Bound, Bound], AfterValidator(_bounds_of_one_kind)] | None = None
     """From the first to the second, both included."""
     matches: str | None = None
     """A regular expression found anywhere in the text (anchor it with ^ and $)."""
     json_schema: dict[str, Any] | StrictBool | None = Field(default=None, alias="schema")
-    """A JSON Schema (2020-12) that the value fits."""
+    """A JSON Schema (2020-12) that the value fits; `$ref` only within itself."""
+
+    @field_validator("matches")
+    @classmethod
+    def _pattern_compiles(cls, pattern: str | None) -> str | None:
+        if pattern is not None:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"is no regular expression: {error}") from error
+        return pattern
+
+    @field_validator("json_schema")
+    @classmethod
+    def _schema_is_one(cls, schema: dict[str, Any] | bool | None) -> dict[str, Any] | bool | None:
+        if schema is not None:
+            try:
+                Draft202012Validator.check_schema(schema)
+            except SchemaError as error:
+                raise ValueError(f"is no JSON Schema: {error.message}") from error
+        return schema
 
     @model_validator(mode="after")
     def _says_something(self) -> Condition:
         if not self.model_fields_set:
             raise ValueError("an empty mapping is no condition; write `equals: {}` to ask for one")
+        for name, operand in self.operators:
+            if operand is None and name not in _TAKE_NULL:
+                raise ValueError(f"`{name}` needs a value; to ask for null write `equals: null`")
         return self
 
-    @property
+    @cached_property
     def operators(self) -> tuple[tuple[str, Any], ...]:
         """The operators written, in the vocabulary's order, each with its operand."""
         names = {"schema" if n == "json_schema" else n for n in self.model_fields_set}

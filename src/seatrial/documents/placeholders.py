@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-_PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 
 TRIAL_NAMES = frozenset({"run", "today", "now"})
 """What any text of a case may name: a token unique to the trial, and its frozen clock."""
@@ -16,7 +16,7 @@ def names(value: Any) -> Iterator[str]:
     """Every placeholder's name in the strings of `value`, keys included."""
     if isinstance(value, str):
         if "{{" in value:
-            yield from (m.group(1) for m in _PLACEHOLDER.finditer(value))
+            yield from (m.group(1).strip() for m in _PLACEHOLDER.finditer(value))
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from names(key)
@@ -24,6 +24,12 @@ def names(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from names(item)
+
+
+def whole(text: str) -> str | None:
+    """The placeholder's name when `text` is exactly one placeholder, else None."""
+    found = _PLACEHOLDER.fullmatch(text.strip()) if "{{" in text else None
+    return found.group(1).strip() if found else None
 
 
 def fill(value: Any, lookup: Callable[[str], Any]) -> Any:
@@ -38,10 +44,10 @@ def fill(value: Any, lookup: Callable[[str], Any]) -> Any:
     if isinstance(value, str):
         if "{{" not in value:
             return value
-        whole = _PLACEHOLDER.fullmatch(value.strip())
-        if whole:
-            return lookup(whole.group(1))
-        return _PLACEHOLDER.sub(lambda m: _as_text(lookup(m.group(1))), value)
+        name = whole(value)
+        if name is not None:
+            return lookup(name)
+        return _PLACEHOLDER.sub(lambda m: _as_text(lookup(m.group(1).strip())), value)
     if isinstance(value, dict):
         return {fill(key, lookup): fill(item, lookup) for key, item in value.items()}
     if isinstance(value, list):

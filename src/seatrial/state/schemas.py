@@ -1,0 +1,138 @@
+"""JSON Schemas (2020-12): compiled once, and their errors as sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError, ValidationError
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from seatrial.state.values import kind_of, shown
+from seatrial.trace import Json
+
+Schema = dict[str, Any] | bool
+
+_NOTHING_REMOTE: Registry[Any] = Registry()
+
+
+class Validator:
+    """A compiled schema. `$ref` works within the schema; nothing is ever fetched."""
+
+    __slots__ = ("_compiled",)
+
+    def __init__(self, schema: Schema) -> None:
+        self._compiled = Draft202012Validator(schema, registry=_NOTHING_REMOTE)
+
+    def fits(self, value: Json) -> bool:
+        """Whether the value fits; with a `$ref` that leads nowhere nothing does."""
+        try:
+            return bool(self._compiled.is_valid(value))
+        except (Unresolvable, RecursionError):
+            return False
+
+    def misfits(self, value: Json, name: Callable[[str], str]) -> list[str]:
+        """A sentence for everything that does not fit; `name` turns a dotted path into a subject."""
+        try:
+            errors = sorted(self._compiled.iter_errors(value), key=lambda e: list(map(str, e.path)))
+        except Unresolvable as error:
+            return [
+                f"{name('')} cannot be checked: the schema's `$ref` {error.ref!r} leads nowhere"
+            ]
+        except RecursionError:
+            return [f"{name('')} is nested too deep"]
+        return [sentence for error in errors for sentence in _sentences(error, name)]
+
+
+def validator(schema: Schema) -> Validator:
+    """The compiled schema, compiled once for equal schemas."""
+    return _compiled(json.dumps(schema, sort_keys=True))
+
+
+@lru_cache(maxsize=2048)
+def _compiled(text: str) -> Validator:
+    return Validator(json.loads(text))
+
+
+def schema_problem(schema: object) -> str | None:
+    """What is wrong with a schema itself, or None."""
+    try:
+        Draft202012Validator.check_schema(schema)  # type: ignore[arg-type]
+    except SchemaError as error:
+        where = ".".join(map(str, error.path))
+        return f"is no JSON Schema: {error.message}" + (f" (at {where})" if where else "")
+    for ref in _references(schema):
+        if not ref.startswith("#"):
+            return f"`$ref` {ref!r} leads outside; only references within the schema are followed"
+    return None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?`, or nothing where nothing is near."""
+    near = get_close_matches(word, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _references(schema: object) -> Iterable[str]:
+    if isinstance(schema, dict):
+        for key, item in schema.items():
+            if key in ("$ref", "$dynamicRef") and isinstance(item, str):
+                yield item
+            else:
+                yield from _references(item)
+    elif isinstance(schema, list):
+        for item in schema:
+            yield from _references(item)
+
+
+_KINDS = {"string": "text", "object": "an object", "array": "a list", "integer": "a whole number",
+          "number": "a number", "boolean": "true or false", "null": "null"}  # fmt: skip
+
+
+def _sentences(error: ValidationError, name: Callable[[str], str]) -> Iterable[str]:
+    path = ".".join(map(str, error.absolute_path))
+    instance: Any = error.instance
+    expected: Any = error.validator_value
+    schema: Any = error.schema
+    subject, found = name(path), shown(instance)
+    prefix = f"{path}." if path else ""
+    match error.validator:
+        case "required":
+            # One error for each missing property, with its name only in the message.
+            absent = next(p for p in expected if p not in instance and repr(p) in error.message)
+            yield f"{name(prefix + absent)} is required"
+        case "additionalProperties" if expected is False and "patternProperties" not in schema:
+            known = list(schema.get("properties", {}))
+            odd = [key for key in instance if key not in known]
+            for key in odd:
+                allowed = ", ".join(known) or "none"
+                yield f"{name(prefix + key)} is unknown (known: {allowed}){did_you_mean(key, known)}"
+        case "type":
+            kinds = [expected] if isinstance(expected, str) else expected
+            wanted = " or ".join(_KINDS.get(kind, kind) for kind in kinds)
+            yield f"{subject} must be {wanted}, not {kind_of(instance)} {found}"
+        case "enum":
+            yield f"{subject} must be one of {', '.join(map(shown, expected))}, not {found}"
+        case "const":
+            yield f"{subject} must be {shown(expected)}, not {found}"
+        case "minimum":
+            yield f"{subject} must be at least {expected}, not {found}"
+        case "maximum":
+            yield f"{subject} must be at most {expected}, not {found}"
+        case "exclusiveMinimum":
+            yield f"{subject} must be more than {expected}, not {found}"
+        case "exclusiveMaximum":
+            yield f"{subject} must be less than {expected}, not {found}"
+        case "minLength" | "minItems":
+            yield f"{subject} is too short: at least {expected}, found {found}"
+        case "maxLength" | "maxItems":
+            yield f"{subject} is too long: at most {expected}, found {found}"
+        case "pattern":
+            yield f"{subject} must match {expected!r}, not {found}"
+        case _:
+            yield f"{subject} does not fit `{error.validator}: {shown(expected)}`, found {found}"
