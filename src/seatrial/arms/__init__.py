@@ -21,7 +21,6 @@ from seatrial.arms.connections import Connections, connections
 from seatrial.arms.recorded import Recordings
 from seatrial.arms.recorded import read as recordings
 from seatrial.arms.seat import Conversation, Reply, Seat
-from seatrial.arms.sources import source_digests
 from seatrial.documents import Arm, Command, Http, Python, Recorded
 
 __all__ = [
@@ -33,7 +32,6 @@ __all__ = [
     "connections",
     "open",
     "recordings",
-    "source_digests",
     "variables",
 ]
 
