@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from seatrial import arms
 from seatrial.arms import recorded
 from seatrial.documents import Arm
-from seatrial.errors import ArmError, InvalidDocuments, UsageError
+from seatrial.errors import ArmError, InvalidDocuments
 from seatrial.trace import Called, Noted, Replied, Said
 
 
@@ -287,19 +286,3 @@ def test_the_world_is_named_by_whoever_asks_and_calls_carry_it(tmp_path):
     calls = recorded.read(arm(), tmp_path).trace("lend-a-bike", 1).calls
 
     assert {c.server for c in calls if isinstance(c, Called)} == {"recorded"}
-
-
-def test_the_arm_is_another_arm_when_a_recording_changes(tmp_path):
-    written(tmp_path, recording())
-    before = arms.source_digests(arm(), tmp_path)
-    written(tmp_path, recording(ended="step_limit"))
-
-    after = arms.source_digests(arm(), tmp_path)
-
-    assert before.keys() == after.keys() == {"recorded files"}
-    assert before != after
-
-
-def test_a_recording_that_is_not_there_has_no_digest(tmp_path):
-    with pytest.raises(UsageError, match=r"'runs.jsonl' is no file"):
-        arms.source_digests(arm(), tmp_path)
