@@ -8,8 +8,8 @@ import sys
 import time
 
 
-def reply(text):
-    print(json.dumps({"type": "reply", "text": text}), flush=True)
+def reply(text, **more):
+    print(json.dumps({"type": "reply", "text": text, **more}), flush=True)
 
 
 def main(how):
@@ -62,7 +62,7 @@ def main(how):
         print('{"type": "progress", "share": 0.5}', flush=True)
         sys.stderr.write("a warning\n")
         reply("one")
-        reply("not asked for")
+        reply("once more", turn=1)
         sys.stdin.readline()
         reply("two")
     if how == "sends half a character":

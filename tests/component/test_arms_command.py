@@ -182,7 +182,7 @@ def test_what_is_written_beside_the_replies_is_a_note_and_never_a_reply():
     assert replies == ["one", "two"]
     assert notes == [
         "stdout beside the replies:\nthinking ...\n"
-        '{"type": "progress", "share": 0.5}\n{"type": "reply", "text": "not asked for"}',
+        '{"type": "progress", "share": 0.5}\n{"type": "reply", "text": "once more", "turn": 1}',
         "the end of stderr:\na warning",
     ]
 
