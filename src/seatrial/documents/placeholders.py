@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +11,18 @@ _PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 
 TRIAL_NAMES = frozenset({"run", "today", "now"})
 """What any text of a case may name: a token unique to the trial, and its frozen clock."""
+
+
+def of_trial(run: str, now: dt.datetime) -> dict[str, str]:
+    """What `TRIAL_NAMES` stand for in a trial with this token, at this moment of its world.
+
+    Moment and day are written in the time zone in which the world gives its clock.
+    """
+    return {
+        "run": run,
+        "now": now.isoformat().replace("+00:00", "Z"),
+        "today": now.date().isoformat(),
+    }
 
 
 def names(value: Any) -> Iterator[str]:
