@@ -55,6 +55,11 @@ def all_fulfilled(conditions: Mapping[str, Condition | Operators], mapping: Json
     ]
 
 
+def told(condition: Condition | Operators) -> str:
+    """The operators as a case writes them: `gte 1 and lte 50`."""
+    return " and ".join(_words(name, operand) for name, operand in _operators(condition))
+
+
 def _operators(condition: Condition | Operators) -> Operators:
     return condition.operators if isinstance(condition, Condition) else condition
 

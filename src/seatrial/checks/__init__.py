@@ -1,0 +1,141 @@
+"""Checks: rules that read a trace. One file per kind; each answers passed, failed or skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from seatrial.checks import (
+    end_state,
+    no_violation,
+    reply_contains,
+    reply_not_contains,
+    tool_arguments,
+    tool_called,
+    tool_not_called,
+    tool_order,
+)
+from seatrial.checks.scope import Found, Scope, skipped
+from seatrial.documents.case import Case
+from seatrial.documents.checks import (
+    Check,
+    EndState,
+    NoViolation,
+    ReplyContains,
+    ReplyNotContains,
+    ToolArguments,
+    ToolCalled,
+    ToolNotCalled,
+    ToolOrder,
+)
+from seatrial.trace import Trace
+from seatrial.verdicts import Cause, Finding, Status, Verdict
+
+__all__ = ["Scope", "find", "grade", "verdict"]
+
+_LONGEST_REASON = 1200
+"""Characters; a reason is a sentence, whatever an agent put into its arguments."""
+
+
+def grade(case: Case, trace: Trace) -> tuple[Finding, ...]:
+    """What every check of the case finds in the trace.
+
+    The checks of the turns come first, then the case's own, each in the order of the document; last,
+    where the trial ended at a limit, a critical finding of the check `limit` that says so.
+
+    Args:
+        case: its placeholders already filled as in the trial (`Case.filled`).
+        trace: any trace of a trial of this case, also a stored one or one that broke off.
+    """
+    findings = []
+    for path, turn, check in case.placed_checks():
+        found = find(check, Scope(trace=trace, turn=turn))
+        findings.append(
+            Finding(
+                check=check.check,
+                path=path,
+                severity=check.severity,
+                status=found.status,
+                reason=_one_line(found.reason),
+                turn=found.turn,
+                call=found.call,
+                forbidden=found.forbidden and check.severity == "critical",
+            )
+        )
+    return (*findings, *_limits(case, trace))
+
+
+def verdict(findings: Sequence[Finding], trace: Trace) -> tuple[Verdict, Cause | None, str]:
+    """The verdict of a trial, its cause when invalid, and a sentence for a person.
+
+    One failed critical finding fails the trial. Where every critical check was skipped nothing was
+    graded: invalid (no_evidence). A trace that broke off is invalid too; whoever carried the trial
+    knows the cause better than `internal`.
+    """
+    if trace.ended == "broken":
+        return Verdict.INVALID, Cause.INTERNAL, "the trial could not be carried to its end"
+    critical = [finding for finding in findings if finding.severity == "critical"]
+    bad = [finding for finding in critical if finding.status is Status.FAILED]
+    if bad:
+        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+        return Verdict.FAILED, None, f"{bad[0].check}: {bad[0].reason}{more}"
+    if all(finding.status is Status.SKIPPED for finding in critical):
+        reasons = "; ".join(dict.fromkeys(f"{f.check}: {f.reason}" for f in critical[:3]))
+        return Verdict.INVALID, Cause.NO_EVIDENCE, f"every critical check was skipped: {reasons}"
+    return Verdict.PASSED, None, ""
+
+
+def find(check: Check, scope: Scope) -> Found:
+    """What one check finds in a trace, or in one turn of it."""
+    if not scope.took_place and check.check != "end_state":
+        place = f"turn {scope.turn}" if scope.turn is not None else "the trial"
+        return skipped(f"nothing was recorded of {place}")
+    match check:
+        case ToolCalled():
+            return tool_called.find(check, scope)
+        case ToolNotCalled():
+            return tool_not_called.find(check, scope)
+        case ToolOrder():
+            return tool_order.find(check, scope)
+        case ToolArguments():
+            return tool_arguments.find(check, scope)
+        case EndState():
+            return end_state.find(check, scope)
+        case NoViolation():
+            return no_violation.find(check, scope)
+        case ReplyContains():
+            return reply_contains.find(check, scope)
+        case ReplyNotContains():
+            return reply_not_contains.find(check, scope)
+        case _:
+            assert_never(check)
+
+
+def _limits(case: Case, trace: Trace) -> tuple[Finding, ...]:
+    """The finding that a trial ended at a limit; none where it did not."""
+    last = trace.calls[-1] if trace.calls else None
+    match trace.ended:
+        case "call_limit":
+            most = "" if case.limits.calls is None else f"{case.limits.calls} "
+            reason = f"the trial ended at its limit of {most}tool calls"
+            path = "limits.calls"
+        case "step_limit":
+            reason, path = "the trial ended at its limit of steps", "limits"
+        case "completed" | "broken":
+            return ()
+    return (
+        Finding(
+            check="limit",
+            path=path,
+            status=Status.FAILED,
+            reason=reason,
+            turn=last.turn if last else None,
+            call=last.number if last else None,
+        ),
+    )
+
+
+def _one_line(reason: str) -> str:
+    """Without control characters and of bounded length: parts of it were written by agents."""
+    text = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in reason)
+    return text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + "…"

@@ -1,0 +1,98 @@
+"""What a check looks at: the whole trial or one turn of it, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seatrial.trace import Called, Replied, Trace
+from seatrial.verdicts import Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """A trace, or one turn of it."""
+
+    trace: Trace
+    turn: int | None = None
+    """The one turn that is looked at, from 1; None for the whole trial."""
+
+    @property
+    def took_place(self) -> bool:
+        """Anything at all was observed here; without it there is no evidence for any answer."""
+        return any(self.turn in (None, event.turn) for event in self.trace.events)
+
+    @property
+    def calls(self) -> tuple[Called, ...]:
+        """Every call, refused and failed ones too, in the order the gateway saw them."""
+        return tuple(c for c in self.trace.calls if self.turn in (None, c.turn))
+
+    @property
+    def replies(self) -> tuple[Replied, ...]:
+        """The agent's replies in order."""
+        return tuple(r for r in self.trace.replies if self.turn in (None, r.turn))
+
+    def calls_of(self, tool: str) -> tuple[Called, ...]:
+        """Every call of a tool, named as `name` or `server/name`."""
+        return tuple(c for c in self.calls if is_call_of(tool, c))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a check answers: a finding without its place in the case."""
+
+    status: Status
+    reason: str
+    """One sentence: what was expected and what was found."""
+    turn: int | None = None
+    call: int | None = None
+    forbidden: bool = False
+    """What failed is a forbidden action."""
+
+
+def passed(reason: str, at: Called | Replied | None = None) -> Found:
+    """The check holds; `at` is what fulfilled it."""
+    return Found(status=Status.PASSED, reason=reason, turn=_turn(at), call=_number(at))
+
+
+def failed(reason: str, at: Called | Replied | None = None, *, forbidden: bool = False) -> Found:
+    """The check does not hold; `at` is where it went wrong."""
+    return Found(
+        status=Status.FAILED,
+        reason=reason,
+        turn=_turn(at),
+        call=_number(at),
+        forbidden=forbidden,
+    )
+
+
+def skipped(reason: str) -> Found:
+    """There is no evidence for either answer."""
+    return Found(status=Status.SKIPPED, reason=reason)
+
+
+def is_call_of(tool: str, call: Called) -> bool:
+    """Whether `tool`, a `name` or `server/name`, is what was called."""
+    return tool in (call.tool, f"{call.server}/{call.tool}")
+
+
+def succeeded(call: Called) -> bool:
+    """The call was neither refused nor answered with an error."""
+    return call.refused is None and not call.answer.is_error
+
+
+def where(call: Called) -> str:
+    """`call 3, turn 1`."""
+    return f"call {call.number}, turn {call.turn}"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """`1 call`, `2 calls`."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def _turn(at: Called | Replied | None) -> int | None:
+    return None if at is None else at.turn
+
+
+def _number(at: Called | Replied | None) -> int | None:
+    return at.number if isinstance(at, Called) else None

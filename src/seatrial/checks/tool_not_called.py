@@ -1,0 +1,36 @@
+"""`tool_not_called`: the tool is never called with these arguments, not even in vain."""
+
+from __future__ import annotations
+
+from seatrial.checks import expectations
+from seatrial.checks.scope import Found, Scope, counted, failed, passed, where
+from seatrial.documents.checks import ToolNotCalled
+from seatrial.state.values import shown
+
+
+def find(check: ToolNotCalled, scope: Scope) -> Found:
+    """Whether there is no such call; an attempt that was refused or gave an error is one."""
+    calls = scope.calls_of(check.tool)
+    forbidden = [call for call in calls if not expectations.misses(check.arguments, call.arguments)]
+    asked = f" with {expectations.told_all(check.arguments)}" if check.arguments else ""
+    if forbidden:
+        first = forbidden[0]
+        outcome = (
+            ", refused"
+            if first.refused is not None
+            else ", in vain"
+            if first.answer.is_error
+            else ""
+        )
+        often = f" {counted(len(forbidden), 'time')}, first" if len(forbidden) > 1 else ""
+        return failed(
+            f"{check.tool} was called{often} with {shown(first.arguments)}{outcome} "
+            f"({where(first)}); it must not be called{asked}",
+            first,
+            forbidden=True,
+        )
+    if calls:
+        return passed(
+            f"{check.tool} was called {counted(len(calls), 'time')}, never{asked}", calls[-1]
+        )
+    return passed(f"{check.tool} was never called ({counted(len(scope.calls), 'call')} in all)")
