@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from seatrial.documents import Arm, Case, Catalog, Suite, digest
+from seatrial.records import PlannedCase
 
 HARNESS = "1"
 """Named in every fingerprint. Raised by a change of Seatrial after which the same agent could act
@@ -29,39 +30,24 @@ class Trial:
 
 
 def expand(
-    cases: Iterable[Case], arms: Sequence[str], suite: Suite, trials: int | None = None
+    planned: Iterable[PlannedCase], catalog: Catalog, arms: Sequence[Arm]
 ) -> tuple[Trial, ...]:
-    """Every trial of a plan, in the order in which they start.
+    """Every trial of the selected cases by the arms of their agent, in the order in which they start.
 
     First trials of all cases come before second ones, so that a drift of the provider or the machine
     hits all alike; among them required cases come first, then by priority, then in the given order;
     the arms take turns.
-
-    Args:
-        cases: the selected cases, in the suite's order.
-        arms: ids of the arms.
-        suite: says how many trials where the case does not.
-        trials: so many for every case, whatever it or the suite says.
     """
-    ordered = in_order(cases)
-    wanted = {case.id: trials_of(case, suite, trials) for case in ordered}
+    selected = [(catalog.cases[entry.case], entry.trials) for entry in planned if entry.selected]
+    selected.sort(key=lambda entry: (not entry[0].required, -entry[0].priority))
     return tuple(
-        Trial(case.id, arm, number)
-        for number in range(1, max(wanted.values(), default=0) + 1)
-        for case in ordered
-        if number <= wanted[case.id]
+        Trial(case.id, arm.id, number)
+        for number in range(1, max((trials for _, trials in selected), default=0) + 1)
+        for case, trials in selected
+        if number <= trials
         for arm in arms
+        if arm.agent == case.agent
     )
-
-
-def in_order(cases: Iterable[Case]) -> list[Case]:
-    """Required cases first, then by priority, else as given."""
-    return sorted(cases, key=lambda case: (not case.required, -case.priority))
-
-
-def trials_of(case: Case, suite: Suite, trials: int | None = None) -> int:
-    """How often the case is run: as asked, else as it says, else as its suite says."""
-    return trials or case.trials or suite.trials
 
 
 def fingerprint(

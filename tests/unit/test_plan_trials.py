@@ -7,12 +7,11 @@ from tests import bike_shop
 
 from seatrial import plan
 from seatrial.documents import Answers, Arm, Case, Catalog, World
+from seatrial.records import PlannedCase
 
 
 def test_first_trials_of_all_come_before_second_ones_and_arms_take_turns():
-    cases = [bike_shop.case("a"), bike_shop.case("b")]
-
-    trials = plan.expand(cases, ["old", "new"], bike_shop.suite(cases))
+    trials = _expand([bike_shop.case("a"), bike_shop.case("b")], ["old", "new"])
 
     assert [(t.number, t.case, t.arm) for t in trials] == [
         (1, "a", "old"),
@@ -26,7 +25,7 @@ def test_first_trials_of_all_come_before_second_ones_and_arms_take_turns():
     ]
 
 
-def test_required_cases_come_first_then_by_priority_then_as_the_suite_lists_them():
+def test_required_cases_come_first_then_by_priority_then_as_given():
     cases = [
         bike_shop.case("c"),
         bike_shop.case("d", priority=2),
@@ -35,26 +34,39 @@ def test_required_cases_come_first_then_by_priority_then_as_the_suite_lists_them
         bike_shop.case("e", priority=-1),
     ]
 
-    trials = plan.expand(cases, ["x"], bike_shop.suite(cases), 1)
-
-    assert [t.case for t in trials] == ["b", "d", "c", "a", "e"]
+    assert [t.case for t in _expand(cases, ["x"], trials=1)] == ["b", "d", "c", "a", "e"]
 
 
-def test_case_says_how_often_else_the_suite_and_what_is_asked_for_goes_before_both():
-    cases = [bike_shop.case("a", trials=3), bike_shop.case("b")]
-    suite = bike_shop.suite(cases)
+def test_each_case_is_run_as_often_as_planned():
+    cases = [bike_shop.case("a"), bike_shop.case("b")]
 
-    def numbers(trials: int | None) -> list[tuple[str, int]]:
-        return sorted((t.case, t.number) for t in plan.expand(cases, ["x"], suite, trials))
+    trials = _expand(cases, ["x"], a=3)
 
-    assert numbers(None) == [("a", 1), ("a", 2), ("a", 3), ("b", 1), ("b", 2)]
-    assert numbers(1) == [("a", 1), ("b", 1)]
+    assert [(t.case, t.number) for t in trials] == [
+        ("a", 1),
+        ("b", 1),
+        ("a", 2),
+        ("b", 2),
+        ("a", 3),
+    ]
 
 
-def test_no_cases_make_no_trials():
-    suite = bike_shop.suite([bike_shop.case("a")])
+def test_case_is_run_by_the_arms_of_its_agent_only():
+    mechanic = bike_shop.arm("m", agent="mechanic")
+    catalog = bike_shop.catalog(
+        bike_shop.case("a"), bike_shop.case("b", agent="mechanic"), bike_shop.arm("c"), mechanic
+    )
 
-    assert plan.expand([], ["x"], suite) == ()
+    trials = plan.expand(_planned(catalog), catalog, list(catalog.arms.values()))
+
+    assert {(t.case, t.arm) for t in trials} == {("a", "c"), ("b", "m")}
+
+
+def test_cases_that_are_left_out_make_no_trials():
+    catalog = bike_shop.catalog(bike_shop.case("a"), bike_shop.arm("x"))
+    left_out = PlannedCase(case="a", selected=False, reasons=("nothing changed",))
+
+    assert plan.expand([left_out], catalog, [catalog.arms["x"]]) == ()
 
 
 CASE = bike_shop.case("a", answers="mocks")
@@ -185,3 +197,15 @@ def _fingerprint(
 ) -> dict[str, str]:
     catalog = Catalog(fixtures={"bike-shop": world, "mocks": mocks})
     return plan.fingerprint(case, arm, catalog, sources or {})
+
+
+def _expand(cases: list[Case], arms: list[str], **trials: int) -> tuple[plan.Trial, ...]:
+    catalog = bike_shop.catalog(*cases, *(bike_shop.arm(arm) for arm in arms))
+    return plan.expand(_planned(catalog, **trials), catalog, [catalog.arms[arm] for arm in arms])
+
+
+def _planned(catalog: Catalog, trials: int = 2, **by_case: int) -> list[PlannedCase]:
+    return [
+        PlannedCase(case=id, selected=True, reasons=("new",), trials=by_case.get(id, trials))
+        for id in catalog.cases
+    ]
