@@ -88,3 +88,32 @@ class Manifest(_Record):
     def selected(self) -> tuple[PlannedCase, ...]:
         """The cases that were to run."""
         return tuple(c for c in self.plan if c.selected)
+
+
+class Release(_Record):
+    """`release.json` beside the files of a baseline: which run it is, and who answers for it."""
+
+    format: Literal[1] = 1
+    suite: str
+    agent: str
+    arm: str
+    version: str
+    """The arm's version."""
+    run: str
+    """Id of the run that was released."""
+    seatrial: str
+    """The version of the harness that ran it."""
+    revision: str | None
+    """The commit the run was made from; None outside git."""
+    dirty: str = ""
+    """Why a run was released though no commit says what it was made from; empty when one does."""
+    approved_by: str
+    released_at: str
+    message: str = ""
+    cases: int
+    trials: int
+    """Trials with a record, the invalid ones among them."""
+    passed: int
+    invalid: int = 0
+    files: dict[str, str] = Field(default_factory=dict)
+    """SHA-256 of each file of the run, by its path beside this one."""

@@ -31,7 +31,7 @@ def _named_by_adapter(arm: Arm) -> tuple[str, ...]:
         case Python(target=target):
             return tuple(_module(target.partition(":")[0]))
         case Recorded(files=files):
-            return tuple(files)
+            return tuple(literal(file) for file in files)
         case Http():
             return ()
 

@@ -102,6 +102,10 @@ class Repository:
             hint="name a base that belongs to the same history",
         )
 
+    def parent(self, commit: str) -> str | None:
+        """The first parent of a commit; None for the first commit, and where the history is cut off."""
+        return self._resolved(f"{commit}^1")
+
     def is_ancestor(self, older: str, newer: str) -> bool:
         """Whether `newer` descends from `older` (or is it), as far as this clone knows."""
         done = command.call(self.root, "merge-base", "--is-ancestor", older, newer)

@@ -1,0 +1,22 @@
+"""The released baseline: which run the next change is held against, and who approved it.
+
+It lies on the branch `seatrial-baselines`, which shares no history with the code, or in a plain
+folder, in both under `suites/<suite>/<agent>/`: `release.json` and the files of a stored run. On the
+branch every earlier baseline stays readable in the history.
+"""
+
+from seatrial.baseline.approval import same_person
+from seatrial.baseline.branch import BRANCH
+from seatrial.baseline.releasing import Released, release
+from seatrial.baseline.resolving import Baseline, history, released, resolve
+
+__all__ = [
+    "BRANCH",
+    "Baseline",
+    "Released",
+    "history",
+    "release",
+    "released",
+    "resolve",
+    "same_person",
+]

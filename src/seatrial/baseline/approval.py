@@ -1,0 +1,131 @@
+"""What speaks against releasing a run: evidence that is not whole, and an author who approves himself."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+
+from seatrial.errors import RevisionError, printable
+from seatrial.git import Person, Repository
+from seatrial.records import PlannedCase, TrialRecord
+from seatrial.store import Run
+from seatrial.verdicts import Verdict
+
+_ADDRESS = re.compile(r"^\s*(.*?)\s*<\s*([^<>]+?)\s*>\s*$")
+_NAMED = 5
+
+
+def objections(
+    run: Run,
+    arm: str,
+    records: tuple[TrialRecord, ...],
+    *,
+    repository: Repository | None,
+    approved_by: str,
+    allow_dirty: str,
+) -> Iterator[str]:
+    """Every reason not to release the trials of `arm`, a sentence each with what to do about it."""
+    yield from _gaps(run, arm, records)
+    yield from _origin(run, repository, allow_dirty)
+    yield from _four_eyes(run, repository, approved_by)
+
+
+def _gaps(run: Run, arm: str, records: tuple[TrialRecord, ...]) -> Iterator[str]:
+    """What a baseline of this suite needs and the run does not have."""
+    manifest, catalog = run.manifest, run.catalog
+    agent = catalog.arms[arm].agent
+    planned = {c.case: c for c in manifest.plan if c.selected}
+    wanted = [c for c in catalog.suite_cases(catalog.suites[manifest.suite]) if c.agent == agent]
+    left_out = [c.id for c in wanted if c.id not in planned]
+    if not wanted:
+        yield f"suite {manifest.suite} has no case for the agent {agent}"
+    if left_out:
+        yield (
+            f"{len(left_out)} of {len(wanted)} cases were left out of the run ({_some(left_out)}); "
+            f"run the whole suite: seatrial run --suite {manifest.suite} --arm {arm}"
+        )
+    numbers: dict[str, set[int]] = {}
+    for record in records:
+        numbers.setdefault(record.case, set()).add(record.number)
+    of_agent = [planned[c.id] for c in wanted if c.id in planned]
+    missing = [m for case in of_agent for m in _missing(case, numbers.get(case.case, set()))]
+    if missing:
+        yield (
+            f"{len(missing)} of {sum(c.trials for c in of_agent)} planned trials have no record "
+            f"({_some(missing)}); go on with: seatrial run --resume {manifest.run}"
+        )
+    valid = Counter(r.case for r in records if r.verdict is not Verdict.INVALID)
+    blank = [c.case for c in of_agent if numbers.get(c.case) and not valid[c.case]]
+    if blank:
+        yield (
+            f"no trial of {_some(blank)} is valid, so there would be nothing to hold a change "
+            "against; mend the cause and run again"
+        )
+
+
+def _missing(case: PlannedCase, recorded: set[int]) -> Iterator[str]:
+    for number in range(1, case.trials + 1):
+        if number not in recorded:
+            yield f"{case.case} #{number}"
+
+
+def _origin(run: Run, repository: Repository | None, allow_dirty: str) -> Iterator[str]:
+    """Whether a commit says what the run was made from, and whether that commit is known here."""
+    revision = run.manifest.revision
+    if revision is None:
+        if not allow_dirty:
+            yield (
+                "the run was made outside of git, so no commit says what was run; commit and run "
+                "again, or say why it may be released all the same: --allow-dirty REASON"
+            )
+        return
+    if run.manifest.dirty and not allow_dirty:
+        yield (
+            f"the work tree was not what {revision[:10]} says when it ran; commit and run again, or "
+            "say why it may be released all the same: --allow-dirty REASON"
+        )
+    if repository is None:
+        yield f"the run was made from the commit {revision[:10]}, and there is no repository here"
+        return
+    try:
+        repository.resolve(revision)
+    except RevisionError as error:
+        yield f"the run was made from a commit that is not here: {error.message}; {error.hint}"
+
+
+def _four_eyes(run: Run, repository: Repository | None, approved_by: str) -> Iterator[str]:
+    """Whether the approver had a hand in the commit that was run."""
+    revision = run.manifest.revision
+    if revision is None or repository is None or repository.ref(revision) is None:
+        return
+    own = sorted(p for p in repository.people(revision) if same_person(approved_by, p))
+    if own:
+        yield (
+            f"{printable(approved_by)} is {printable(str(own[0]))}, who wrote or committed "
+            f"{revision[:10]}; somebody else must approve it"
+        )
+
+
+def same_person(approver: str, person: Person) -> bool:
+    """Whether `Name`, `name@example.org`, `Name <name@example.org>` or a login means this person.
+
+    Names and addresses are compared without regard to case, accents stay; the part of an address before
+    the `@` counts as a name (of GitHub's `1234+login@…` what follows the `+`). Two people of one name
+    are taken for one: give the other one's address without the name.
+    """
+    found = _ADDRESS.match(approver)
+    given = {_folded(part) for part in (found.groups() if found else (approver,))} - {""}
+    address = _folded(person.email)
+    local = address.partition("@")[0]
+    return bool(given & ({_folded(person.name), address, local, local.rpartition("+")[2]} - {""}))
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _some(names: list[str]) -> str:
+    rest = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
