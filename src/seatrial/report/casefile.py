@@ -1,0 +1,213 @@
+"""The data of one case's page: both sides' trials, step by step, and how they align."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from seatrial.compare import CaseComparison
+from seatrial.documents import Case
+from seatrial.report.alignment import Row, align, distance, first_divergence
+from seatrial.report.evidence import Evidence, Side, concern, forbidden
+from seatrial.report.expectations import check_label, expected_changes
+from seatrial.report.trials import (
+    PARTS_SHOWN,
+    VALUE_SHOWN,
+    ShownTrial,
+    shown_text,
+    shown_value,
+)
+from seatrial.verdicts import Outcome, Verdict
+
+
+def case_file(evidence: Evidence, case: CaseComparison) -> dict[str, Any]:
+    """What `assets/case.js` shows. Every text in it is legible; none of it is escaped for HTML."""
+    sides: dict[Side, list[ShownTrial]] = {
+        side: [
+            ShownTrial(record, evidence.trace(side, record))
+            for record in evidence.trials(side, case.case)
+        ]
+        for side in evidence.runs
+    }
+    alignments, pairs = _alignments(sides.get("baseline", []), sides["candidate"])
+    document = _document(evidence, case.case)
+    return {
+        "case": {
+            **case_summary(case),
+            "component": case.component,
+            "reasons": [shown_text(r) for r in case.reasons],
+            "place": shown_text(evidence.place(case.case)),
+            "messages": [shown_text(m) for m in document.messages] if document else [],
+            "role": document.role if document else None,
+            "world": document.world if document else None,
+        },
+        "command": shown_text(evidence.reproduction(case.case)),
+        "revision": evidence.revision(),
+        "checks": _checks(evidence, case.case, document, sides),
+        "expected": expected_changes(document) if document else [],
+        "sides": {
+            side: {
+                "arm": shown_text(evidence.arms[side]),
+                "run": shown_text(evidence.runs[side].manifest.run),
+                "trials": [trial.data() for trial in trials],
+            }
+            for side, trials in sides.items()
+        },
+        "alignments": [[_row(row) for row in rows] for rows in alignments],
+        "firsts": [first_divergence(rows) for rows in alignments],
+        "pairs": [[candidate, baseline, at] for (candidate, baseline), at in pairs.items()],
+        "chosen": _chosen(case, sides, alignments, pairs),
+    }
+
+
+def case_summary(case: CaseComparison) -> dict[str, Any]:
+    """What every page says of a case."""
+    return {
+        "id": case.case,
+        "title": shown_text(case.title),
+        "group": shown_text(case.group),
+        "required": case.required,
+        "negative": case.negative,
+        "outcome": case.outcome.value,
+        "concern": concern(case),
+        "forbidden": forbidden(case),
+        "baseline": case.baseline.model_dump(mode="json") if case.baseline else None,
+        "candidate": case.candidate.model_dump(mode="json") if case.candidate else None,
+        "evidence": weight(case.evidence),
+        "sentence": shown_text(case.sentence),
+    }
+
+
+def weight(evidence: float | None) -> str:
+    """An e-value as people read it: `1,300 : 1`; empty where nothing can be said."""
+    if evidence is None:
+        return ""
+    if evidence == float("inf") or evidence >= 1e15:
+        return "beyond 10¹⁵ : 1"
+    return f"{evidence:,.0f} : 1" if evidence >= 10 else f"{evidence:.2g} : 1"
+
+
+def raw_file(evidence: Evidence, case: CaseComparison) -> dict[str, Any]:
+    """The comparison, every record and every trace of a case, uncut."""
+    raw: dict[str, Any] = {"comparison": case.model_dump(mode="json")}
+    for side in evidence.runs:
+        raw[side] = [
+            {
+                "record": record.model_dump(mode="json"),
+                "trace": trace.model_dump(mode="json") if trace else None,
+            }
+            for record in evidence.trials(side, case.case)
+            for trace in [evidence.trace(side, record)]
+        ]
+    return raw
+
+
+def _row(row: Row) -> list[Any]:
+    return [
+        row.baseline,
+        row.candidate,
+        row.kind,
+        [shown_value(p) for p in row.paths[:PARTS_SHOWN]],
+    ]
+
+
+def _document(evidence: Evidence, case: str) -> Case | None:
+    for run in evidence.runs.values():
+        if case in run.catalog.cases:
+            return run.catalog.cases[case]
+    return None
+
+
+def _checks(
+    evidence: Evidence, case: str, document: Case | None, sides: dict[Side, list[ShownTrial]]
+) -> list[dict[str, Any]]:
+    """Every check of the case in its order, then those that only a finding tells of."""
+    checks = {
+        path: {
+            "path": path,
+            "check": check.check,
+            "label": shown_text(check_label(check), VALUE_SHOWN),
+            "turn": turn,
+            "severity": check.severity,
+            "because": shown_text(check.because),
+            "place": shown_text(evidence.place(case, path)),
+        }
+        for path, turn, check in (document.placed_checks() if document else ())
+    }
+    for trials in sides.values():
+        for finding in (f for trial in trials for f in trial.record.findings):
+            checks.setdefault(
+                finding.path,
+                {
+                    "path": shown_text(finding.path),
+                    "check": shown_text(finding.check),
+                    "label": "",
+                    "turn": None,
+                    "severity": finding.severity,
+                    "because": "",
+                    "place": shown_text(finding.place),
+                },
+            )
+    return list(checks.values())
+
+
+def _alignments(
+    baseline: Sequence[ShownTrial], candidate: Sequence[ShownTrial]
+) -> tuple[list[tuple[Row, ...]], dict[tuple[int, int], int]]:
+    """Every alignment once, and for each pair of trials (candidate, baseline) which one is theirs.
+
+    Trials that did the same align in the same way, so most pairs share one.
+    """
+    alignments: list[tuple[Row, ...]] = []
+    known: dict[Any, int] = {}
+    pairs: dict[tuple[int, int], int] = {}
+    for new in candidate:
+        for old in baseline:
+            key = (new.signature, old.signature)
+            if key not in known:
+                known[key] = len(alignments)
+                alignments.append(align(old.steps, new.steps))
+            pairs[new.record.number, old.record.number] = known[key]
+    return alignments, pairs
+
+
+def _chosen(
+    case: CaseComparison,
+    sides: dict[Side, list[ShownTrial]],
+    alignments: list[tuple[Row, ...]],
+    pairs: dict[tuple[int, int], int],
+) -> list[int | None]:
+    """The trials shown first: the candidate's worst beside the passing baseline trial nearest to it.
+
+    For an improved case the other way round: a passing trial beside one that failed before.
+    """
+    improved = case.outcome is Outcome.IMPROVED
+    candidate = next(_preferred(case, sides["candidate"], passing=improved), None)
+    baseline = list(_preferred(case, sides.get("baseline", []), passing=not improved))
+    if candidate is None or not baseline:
+        return [candidate, baseline[0] if baseline else None]
+    verdicts = {t.record.number: t.record.verdict for t in sides["baseline"]}
+    alike = [b for b in baseline if verdicts[b] == verdicts[baseline[0]]]
+    return [candidate, min(alike, key=lambda b: (distance(alignments[pairs[candidate, b]]), b))]
+
+
+def _preferred(
+    case: CaseComparison, trials: Sequence[ShownTrial], *, passing: bool
+) -> Iterator[int]:
+    """Numbers of trials, the one that shows most first."""
+    order = (
+        [Verdict.PASSED, Verdict.FAILED, Verdict.INVALID]
+        if passing
+        else [Verdict.FAILED, Verdict.INVALID, Verdict.PASSED]
+    )
+    worst = case.worst.trial if case.worst and not passing else None
+    records = [trial.record for trial in trials]
+    records.sort(
+        key=lambda r: (
+            r.number != worst if worst else False,
+            order.index(r.verdict),
+            passing == r.forbidden,
+            r.number,
+        )
+    )
+    return (record.number for record in records)

@@ -1,0 +1,114 @@
+"""The Markdown pages of the report: what can be read without a script.
+
+A page holds numbers, sentences of ours, and what documents and the baseline say of themselves, each
+value through `page_text`. What agents wrote is never in a page, only in the data beside it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib import resources
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from seatrial.compare import PassK
+from seatrial.report.escaping import page_text
+from seatrial.report.evidence import Evidence
+from seatrial.report.overview import invalid_causes, percent, selection_reasons, shown
+
+PAGES = ("index.md", "regressions.md", "case.md")
+
+_CASES_SHOWN = 12
+_EFFECTS = {"closed": "closes", "undecided": "undecided", "warning": "warning", "note": "note"}
+
+
+def pages(evidence: Evidence, paged: frozenset[str], concerns: int) -> dict[str, str]:
+    """Each page by its file name.
+
+    Args:
+        evidence: what is reported.
+        paged: the cases that have a page of their own.
+        concerns: how many cases a reviewer must look at.
+    """
+    environment = Environment(
+        autoescape=False,  # `finalize` is stricter: Markdown reads the page before HTML does
+        finalize=_escaped,
+        loader=FunctionLoader(_template),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    values = _values(evidence, paged) | {"concerns": concerns}
+    return {page: environment.get_template(page).render(values) for page in PAGES}
+
+
+def _escaped(value: Any) -> str:
+    return str(value) if isinstance(value, Markup) else page_text(str(value))
+
+
+def _template(name: str) -> str:
+    path = resources.files("seatrial.report") / "templates" / f"{name}.jinja"
+    return path.read_text(encoding="utf-8")
+
+
+def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
+    comparison = evidence.comparison
+    manifest = evidence.runs["candidate"].manifest
+    counts = Counter(case.outcome.value for case in comparison.cases)
+    return {
+        "ruling": evidence.ruling,
+        "grounds": [
+            {
+                "effect": ground.effect,
+                "word": _EFFECTS[ground.effect],
+                "text": shown(ground.text),
+                "cases": [(c, _link(c, paged)) for c in ground.cases[:_CASES_SHOWN]],
+                "more": max(0, len(ground.cases) - _CASES_SHOWN),
+            }
+            for ground in evidence.ruling.grounds
+        ],
+        "comparison": comparison,
+        "baseline": comparison.baseline,
+        "manifest": manifest,
+        "revision": evidence.revision(),
+        "counts": counts.most_common(),
+        "total": len(comparison.cases),
+        "paged": len(paged),
+        "selected": len(manifest.selected()),
+        "planned": len(manifest.plan),
+        "reasons": selection_reasons(evidence)[:6],
+        "overall": comparison.overall,
+        "pass_k": _pass_k(comparison.pass_k),
+        "invalid": [
+            {
+                "cause": cause.replace("_", " "),
+                "candidate": sides["candidate"].total(),
+                "baseline": sides["baseline"].total(),
+                "cases": [
+                    (case, _link(case, paged))
+                    for case, _ in (sides["candidate"] + sides["baseline"]).most_common(
+                        _CASES_SHOWN
+                    )
+                ],
+                "more": max(0, len(sides["candidate"] + sides["baseline"]) - _CASES_SHOWN),
+            }
+            for cause, sides in invalid_causes(evidence)
+        ],
+        "percent": percent,
+    }
+
+
+def _link(case: str, paged: frozenset[str]) -> str:
+    return f"case.html?id={quote(case, safe='')}" if case in paged else ""
+
+
+def _pass_k(by_side: dict[str, tuple[PassK, ...]]) -> list[dict[str, Any]]:
+    rows: dict[int, dict[str, Any]] = {}
+    for side in ("baseline", "candidate"):
+        for entry in by_side.get(side, ()):
+            rows.setdefault(entry.k, {"k": entry.k, "baseline": None, "candidate": None})
+            rows[entry.k][side] = entry
+    return [rows[k] for k in sorted(rows)]

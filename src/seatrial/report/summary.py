@@ -1,0 +1,165 @@
+"""The comparison as Markdown for a job's summary page: the ruling first, worst cases next, all bounded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from seatrial.compare import BaselineInfo, CaseComparison, Tally
+from seatrial.report.escaping import clipped, fenced, prose, verbatim
+from seatrial.report.evidence import Evidence, concern, forbidden, worst_first
+from seatrial.report.overview import invalid_causes, percent
+from seatrial.verdicts import Gate, Outcome
+
+BUDGET = 900_000
+"""Bytes of UTF-8. GitHub drops a summary of more than 1 MiB as a whole."""
+
+_SIGNS = {Gate.OPEN: "🟢", Gate.CLOSED: "🔴", Gate.UNDECIDED: "🟡"}
+_PROSE_SHOWN = 1_000
+_QUOTE_SHOWN = 4_000
+
+
+def summary(evidence: Evidence, *, budget: int = BUDGET) -> str:
+    """Markdown of at most `budget` bytes. What did not fit is counted at its end.
+
+    Agents' and documents' text is either escaped prose or in a fence: it cannot mention anybody, link,
+    show an image or end a marker.
+    """
+    comparison = evidence.comparison
+    cases = worst_first(comparison.cases)
+    told = [case for case in cases if concern(case)]
+    others = [case for case in cases if not concern(case) and case.outcome is not Outcome.CARRIED]
+    reserve = 500  # for the sentences on what is left out
+    parts = [*_head(evidence, budget // 3)]
+    left = budget - reserve - _size(parts)
+    shown, left = _fitting([_case(evidence, case) for case in told], left)
+    if shown:
+        parts += ["### To look at", *shown]
+    if len(shown) < len(told):
+        parts.append(
+            f"{len(told) - len(shown)} more cases to look at do not fit here; "
+            "they are in the report and in `seatrial compare`."
+        )
+    rows, left = _fitting([_row(case) for case in others], left - 200)
+    if rows:
+        parts.append(_table(rows, f"{len(others)} other cases"))
+    if len(rows) < len(others):
+        parts.append(
+            f"{len(others) - len(rows)} more rows do not fit here; the report has them all."
+        )
+    carried = sum(case.outcome is Outcome.CARRIED for case in cases)
+    if carried:
+        noun = "case is" if carried == 1 else "cases are"
+        parts.append(f"{carried} {noun} carried, not touched by this change.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(evidence: Evidence, budget: int) -> Iterator[str]:
+    comparison, ruling = evidence.comparison, evidence.ruling
+    yield f"## {_SIGNS[ruling.ruling]} Gate {ruling.ruling.value}: {_prose(ruling.headline)}"
+    grounds = [f"- **{ground.effect}** {_prose(ground.text)}" for ground in ruling.grounds]
+    shown, _ = _fitting(grounds, budget)
+    if len(shown) < len(grounds):
+        shown.append(f"- {len(grounds) - len(shown)} more grounds are in the report")
+    if shown:
+        yield "\n".join(shown)
+    candidate = f"{comparison.candidate_arm} {comparison.candidate_version}".rstrip()
+    yield (
+        f"Candidate **{_prose(candidate)}** (suite {_prose(comparison.suite)}, run "
+        f"{_prose(comparison.run)}) against {_baseline(comparison.baseline)}."
+    )
+    counts = Counter(case.outcome.value for case in comparison.cases)
+    if counts:
+        yield " · ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+    if overall := comparison.overall:
+        yield (
+            f"Mean pass rate over {overall.cases} cases: {percent(overall.baseline_mean)} before, "
+            f"{percent(overall.candidate_mean)} now; drop {percent(overall.drop)}, at most "
+            f"{percent(overall.drop_upper)} (95 %), margin {percent(overall.margin)}."
+        )
+    causes = [
+        f"{cause.replace('_', ' ')}: {sides['candidate'].total()} of the candidate, "
+        f"{sides['baseline'].total()} of the baseline"
+        for cause, sides in invalid_causes(evidence)
+    ]
+    if causes:
+        yield f"Invalid trials, which do not count on either side: {'; '.join(causes)}."
+
+
+def _baseline(baseline: BaselineInfo | None) -> str:
+    if baseline is None:
+        return "no baseline"
+    name = f"{baseline.arm} {baseline.version}".rstrip()
+    approved = f"approved by {baseline.approved_by}" if baseline.approved_by else ""
+    facts = [f"run {baseline.run}", baseline.where, approved, baseline.reason]
+    return f"**{_prose(name)}** ({_prose('; '.join(clipped(f, 300) for f in facts if f))})"
+
+
+def _case(evidence: Evidence, case: CaseComparison) -> str:
+    word = "forbidden action" if forbidden(case) else case.outcome.value
+    required = ", required" if case.required else ""
+    lines = [
+        f"<details><summary><b>{_prose(case.case)}</b> {word}{required}: "
+        f"{_prose(case.sentence)}</summary>",
+        f"{_prose(case.title)}",
+        f"Baseline {_rate(case.baseline)}, candidate {_rate(case.candidate)}.",
+    ]
+    if worst := case.worst:
+        where = ", ".join(
+            f"{noun} {number}"
+            for noun, number in (("trial", worst.trial), ("turn", worst.turn), ("call", worst.call))
+            if number is not None
+        )
+        place = f" — expected at {_prose(worst.place)}" if worst.place else ""
+        lines += [
+            f"{where}, {_prose(worst.check)}{place}",
+            fenced(clipped(worst.reason, _QUOTE_SHOWN)),
+        ]
+    lines += [verbatim(clipped(evidence.reproduction(case.case), _QUOTE_SHOWN)), "</details>"]
+    return "\n\n".join(line for line in lines if line)
+
+
+def _row(case: CaseComparison) -> str:
+    required = "yes" if case.required else ""
+    cells = (
+        case.outcome.value, _prose(case.case), _prose(case.group), required,
+        _rate(case.baseline), _rate(case.candidate), _prose(case.sentence),
+    )  # fmt: skip
+    return f"| {' | '.join(cells)} |"
+
+
+def _table(rows: Iterable[str], title: str) -> str:
+    head = "| outcome | case | group | required | baseline | candidate | what the trials say |"
+    rule = "|---|---|---|---|---|---|---|"
+    table = "\n".join([head, rule, *rows])
+    return f"<details><summary>{title}</summary>\n\n{table}\n\n</details>"
+
+
+def _rate(tally: Tally | None) -> str:
+    if tally is None:
+        return "–"
+    marks = [
+        f"{tally.forbidden} forbidden" if tally.forbidden else "",
+        f"{tally.invalid} invalid" if tally.invalid else "",
+    ]
+    interval = f" ({100 * tally.low:.0f}–{100 * tally.high:.0f} %)" if tally.valid else ""
+    return ", ".join([f"{tally.passed}/{tally.valid}{interval}", *(m for m in marks if m)])
+
+
+def _prose(text: str) -> str:
+    return prose(clipped(text, _PROSE_SHOWN))
+
+
+def _fitting(parts: list[str], left: int) -> tuple[list[str], int]:
+    """The first parts that fit into `left` bytes, and what is left of them."""
+    fitting = []
+    for part in parts:
+        left -= _size([part])
+        if left < 0:
+            break
+        fitting.append(part)
+    return fitting, left
+
+
+def _size(parts: Iterable[str]) -> int:
+    return sum(len(part.encode()) + 2 for part in parts)
