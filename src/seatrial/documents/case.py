@@ -102,7 +102,17 @@ class Case(Document):
                 raise ValueError(
                     f"turn {number}: `end_state` belongs under the case's own `checks`"
                 )
+        self._refuse_turns_that_never_come()
         return self
+
+    def _refuse_turns_that_never_come(self) -> None:
+        """A check of the reply of such a turn would be skipped in every trial."""
+        for path, own, check in self.placed_checks():
+            asked = check.turn if check.check in ("reply_contains", "reply_not_contains") else None
+            if isinstance(asked, int) and own not in (None, asked):
+                raise ValueError(f"{path}: this check sees turn {own} alone, never turn {asked}")
+            if isinstance(asked, int) and self.turns and asked > len(self.turns):
+                raise ValueError(f"{path}: there is no turn {asked}, the last is {len(self.turns)}")
 
     @property
     def messages(self) -> tuple[str, ...]:

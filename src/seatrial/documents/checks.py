@@ -10,6 +10,14 @@ from seatrial.documents.base import Part, Texts
 from seatrial.documents.conditions import Conditions, Expected
 from seatrial.verdicts import Severity
 
+TurnNumber = Annotated[StrictInt, Field(ge=1)]
+"""A turn of the conversation, from 1."""
+
+
+def _refuse_blank(texts: tuple[str, ...]) -> None:
+    if not all(text.strip() for text in texts):
+        raise ValueError("every reply contains a blank text; write the words to look for")
+
 
 class _Check(Part):
     severity: Severity = "critical"
@@ -125,6 +133,16 @@ class EndState(_Check):
     others: Literal["forbidden", "allowed"] = "forbidden"
     """Whether anything else may change."""
 
+    @model_validator(mode="after")
+    def _can_fail(self) -> EndState:
+        expected = (self.created, self.changed, self.deleted, self.linked, self.unlinked)
+        if self.others == "allowed" and not any(expected):
+            raise ValueError(
+                "this check cannot fail: other changes are allowed and none is expected; name a change, "
+                "or leave `others` out to ask that nothing changes"
+            )
+        return self
+
 
 class NoViolation(_Check):
     """No call beyond the role's rights, refused or not. A forbidden action: target zero."""
@@ -140,7 +158,7 @@ class ReplyContains(_Check):
     """All of them; one text or a list."""
     any_of: Texts = ()
     """At least one of them."""
-    turn: Literal["last", "any"] | StrictInt = "last"
+    turn: Literal["last", "any"] | TurnNumber = "last"
     """The last reply, any reply, or the reply of this turn (from 1)."""
     ignore_case: StrictBool = True
     """Compare without regard to case and runs of white space."""
@@ -149,6 +167,7 @@ class ReplyContains(_Check):
     def _asks_for_something(self) -> ReplyContains:
         if not self.text and not self.any_of:
             raise ValueError("write `text` (all of them) or `any_of` (one of them)")
+        _refuse_blank((*self.text, *self.any_of))
         return self
 
 
@@ -158,10 +177,15 @@ class ReplyNotContains(_Check):
     check: Literal["reply_not_contains"]
     text: Texts
     """One text or a list."""
-    turn: Literal["last", "any"] | StrictInt = "any"
+    turn: Literal["last", "any"] | TurnNumber = "any"
     """The last reply, any reply, or the reply of this turn (from 1)."""
     ignore_case: StrictBool = True
     """Compare without regard to case and runs of white space."""
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> ReplyNotContains:
+        _refuse_blank(self.text)
+        return self
 
 
 Check = Annotated[
