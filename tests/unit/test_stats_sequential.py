@@ -78,7 +78,7 @@ def test_small_baseline_never_calls_a_case_regressed(base):
 
     assert decision.outcome is Outcome.UNDECIDED
     assert decision.evidence is None
-    assert decision.why == f"only {base[1]} valid trials of the baseline"
+    assert decision.why == f"the baseline has only {base[1]} valid trial" + "s" * (base[1] > 1)
 
 
 def test_clean_screen_clears_even_against_a_small_baseline():
@@ -124,13 +124,13 @@ def test_live_baseline_that_still_passes_confirms_the_regression():
 def test_live_baseline_that_fails_as_well_shows_a_stale_baseline():
     decision = decide(counts(0, 8, live=(1, 6)), LIVE)
 
-    assert (decision.outcome, decision.stale, decision.over) == (Outcome.UNDECIDED, True, True)
+    assert (decision.outcome, decision.lacks) == (Outcome.UNDECIDED, "fresh_baseline")
 
 
 def test_live_baseline_that_fails_a_little_does_not_confirm():
     decision = decide(counts(3, 7, (30, 40), live=(3, 6)), replace(LIVE, cases=1, alpha=0.2))
 
-    assert (decision.outcome, decision.stale) == (Outcome.UNDECIDED, False)
+    assert (decision.outcome, decision.lacks) == (Outcome.UNDECIDED, "confirmation")
     assert decision.why == "live baseline trials do not confirm it"
 
 

@@ -106,6 +106,13 @@ def e_value(passed: int, failed: int, reference: Reference, prior: Prior) -> flo
     return math.exp(min(log_e_value(passed, failed, reference, prior), 690.0))
 
 
+def against_chance(evidence: float) -> str:
+    """An e-value in words: `1 : 6,014 against chance`."""
+    if evidence >= 1e9:
+        return "more than 1 : 1,000,000,000 against chance"
+    return f"1 : {evidence:,.0f} against chance"
+
+
 @lru_cache(maxsize=65536)
 def clear_ratio(passed: int, failed: int, reference: Reference, prior: Prior, drop: float) -> float:
     """How much better the release's record foretells the candidate's trials than a drop by `drop` does.

@@ -14,11 +14,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from seatrial.stats.evidence import (
     DEFAULT_PRIOR,
     Prior,
     Reference,
+    against_chance,
     clear_ratio,
     drift_p,
     log_e_value,
@@ -26,6 +28,11 @@ from seatrial.stats.evidence import (
 )
 from seatrial.stats.intervals import clopper_pearson
 from seatrial.verdicts import Outcome
+
+Lack = Literal["", "trials", "baseline", "confirmation", "fresh_baseline", "cap"]
+"""What a verdict lacks: further trials of the candidate (`trials`) or of the baseline (`baseline`); live baseline
+trials that agree (`confirmation`); a baseline recorded anew (`fresh_baseline`); or nothing that could
+still be run (`cap`)."""
 
 
 def screen_size(beta: float, drop: float) -> int:
@@ -102,8 +109,8 @@ class Decision:
     """Candidate trials wanted next."""
     live: int = 0
     """Live baseline trials wanted next."""
-    stale: bool = False
-    """The stored baseline is contradicted by the live one; the outcome is undecided."""
+    lacks: Lack = ""
+    """Why there is no verdict; empty for regressed and unchanged."""
 
     @property
     def over(self) -> bool:
@@ -131,21 +138,24 @@ def decide(counts: Counts, rule: Rule) -> Decision:
         return _confirmed(counts, rule, strength)
     if done < rule.screen:
         why = f"{done} of the {rule.screen} valid trials that are needed to tell"
-        return Decision(None, why, evidence, candidate=rule.screen - done)
+        return Decision(None, why, evidence, candidate=rule.screen - done, lacks="trials")
     if _cleared(counts, rule):
         why = f"a drop of {rule.drop:g} or more is ruled out"
         return Decision(Outcome.UNCHANGED, why, evidence)
     if not enough and (not rule.confirm or (base == 0 and counts.failed == 0)):
-        why = f"only {base} valid trials of the baseline" if base else "nothing to compare with"
-        return Decision(Outcome.UNDECIDED, why, evidence)
+        trials = f"{base} valid trial{'s' if base > 1 else ''}"
+        why = f"the baseline has only {trials}" if base else "nothing to compare with"
+        return Decision(Outcome.UNDECIDED, why, evidence, lacks="baseline")
     if done >= rule.cap:
-        return Decision(Outcome.UNDECIDED, f"still open after {done} trials", evidence)
+        why = f"still open after {done} trials"
+        return Decision(Outcome.UNDECIDED, why, evidence, lacks="cap")
     return Decision(
         None,
         "too few trials to tell",
         evidence,
         candidate=min(rule.batch, rule.cap - done),
         live=_live_wanted(reference, rule, done),
+        lacks="trials",
     )
 
 
@@ -155,20 +165,22 @@ def _confirmed(counts: Counts, rule: Rule, evidence: float) -> Decision:
     They tell a worse candidate from an environment that moved under both arms.
     """
     reference = counts.reference
-    chance = f"1 : {evidence:,.0f} against chance"
+    chance = against_chance(evidence)
     if not rule.confirm:
         return Decision(Outcome.REGRESSED, chance, evidence)
     if reference.live < rule.confirm:
+        wanted = rule.confirm - reference.live
         why = "to be confirmed by live baseline trials"
-        return Decision(None, why, evidence, live=rule.confirm - reference.live)
+        return Decision(None, why, evidence, live=wanted, lacks="confirmation")
     if reference.trials and drift_p(reference, rule.prior) < rule.drift:
         why = "the baseline no longer does what it did when it was recorded"
-        return Decision(Outcome.UNDECIDED, why, evidence, stale=True)
+        return Decision(Outcome.UNDECIDED, why, evidence, lacks="fresh_baseline")
     live_failed = reference.live - reference.live_passed
     agreed = probability_worse(counts.passed, counts.failed, reference.live_passed, live_failed)
     if agreed >= rule.agree:
         return Decision(Outcome.REGRESSED, chance, evidence)
-    return Decision(Outcome.UNDECIDED, "live baseline trials do not confirm it", evidence)
+    why = "live baseline trials do not confirm it"
+    return Decision(Outcome.UNDECIDED, why, evidence, lacks="confirmation")
 
 
 def _cleared(counts: Counts, rule: Rule) -> bool:

@@ -1,0 +1,30 @@
+"""Baseline records + candidate records → comparison, case by case and as a suite."""
+
+from seatrial.compare.comparing import compare
+from seatrial.compare.matching import OWN_COMPONENTS
+from seatrial.compare.model import (
+    BaselineInfo,
+    CaseComparison,
+    Comparison,
+    PassK,
+    ServedModels,
+    SuiteComparison,
+    Tally,
+    Worst,
+)
+from seatrial.compare.sides import CaseFacts, Side
+
+__all__ = [
+    "OWN_COMPONENTS",
+    "BaselineInfo",
+    "CaseComparison",
+    "CaseFacts",
+    "Comparison",
+    "PassK",
+    "ServedModels",
+    "Side",
+    "SuiteComparison",
+    "Tally",
+    "Worst",
+    "compare",
+]

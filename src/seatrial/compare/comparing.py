@@ -1,0 +1,181 @@
+"""Two sides → a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from seatrial.compare import sentences
+from seatrial.compare.judging import Contest, Judgement, judge, rule_for
+from seatrial.compare.matching import Entry, entries, pinned_alike
+from seatrial.compare.model import BaselineInfo, CaseComparison, Comparison, ServedModels
+from seatrial.compare.sides import Side, Trials, count, where_it_went_wrong
+from seatrial.compare.suite import causes, ledger, overall, pass_k
+from seatrial.documents import Policy
+from seatrial.stats.sequential import Lack
+from seatrial.verdicts import Outcome
+
+
+def compare(
+    baseline: Side | None,
+    candidate: Side,
+    policy: Policy,
+    *,
+    live: Side | None = None,
+    about: BaselineInfo | None = None,
+) -> Comparison:
+    """Set the candidate's trials against the baseline's, case by case and as a suite.
+
+    Invalid trials are left out on both sides alike and counted. No verdict depends on the order of cases or
+    records.
+
+    Args:
+        baseline: the released arm's stored trials; None where there are none.
+        candidate: the changed arm's trials.
+        policy: error rates, the drop to be caught, the margin.
+        live: the baseline's arm run beside the candidate. With it a regression of a required case
+            must be confirmed by at least 6 of its trials.
+        about: what else is known of the baseline (who approved it, why this one).
+    """
+    counted, served = count(candidate)
+    stored, served_before = count(baseline) if baseline else ({}, ())
+    beside = count(live)[0] if live else {}
+    matched = entries(baseline, candidate, counted)
+    rows = [(e, stored.get(e.facts.case), counted.get(e.facts.case)) for e in matched]
+    contests = [
+        Contest(e.facts.case, e.facts.required, *sides, live=beside.get(e.facts.case))
+        for e, *both in rows
+        if (sides := _contestants(e, *both)) is not None
+    ]
+    tested = sum(e.facts.required and not e.removed for e in matched)
+    forward = rule_for(policy, tested, ledger(stored), live=live is not None)
+    backward = rule_for(policy, tested, ledger(counted))
+    judged = judge(contests, forward, backward)
+    by_side = {"baseline": stored, "candidate": counted}
+    return Comparison(
+        suite=candidate.manifest.suite,
+        run=candidate.manifest.run,
+        candidate_arm=candidate.arm,
+        candidate_version=candidate.version,
+        baseline=about or (_about(baseline) if baseline else None),
+        policy=policy,
+        evidence_needed=forward.evidence,
+        screen=forward.screen,
+        cases=tuple(_of_case(*row, judged.get(row[0].facts.case)) for row in rows),
+        overall=overall(contests, policy),
+        pass_k={side: series for side, trials in by_side.items() if (series := pass_k(trials))},
+        invalid={side: found for side, trials in by_side.items() if (found := causes(trials))},
+        served=ServedModels(
+            baseline=served_before,
+            candidate=served,
+            pinned_alike=baseline is not None and pinned_alike(baseline, candidate),
+        ),
+    )
+
+
+def _contestants(
+    entry: Entry, base: Trials | None, candidate: Trials | None
+) -> tuple[Trials, Trials] | None:
+    """Both sides of a case that can be judged."""
+    if entry.removed or entry.component or base is None or candidate is None:
+        return None
+    return (base, candidate) if base.batch_valid and candidate.valid else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What is said of one case."""
+
+    outcome: Outcome
+    sentence: str
+    component: str = ""
+    evidence: float | None = None
+    lacks: Lack | Literal["run", "valid_trials"] = ""
+    wanted: int = 0
+
+
+def _of_case(
+    entry: Entry, base: Trials | None, candidate: Trials | None, judgement: Judgement | None
+) -> CaseComparison:
+    facts, verdict = entry.facts, _verdict(entry, base, candidate, judgement)
+    return CaseComparison(
+        case=facts.case,
+        title=facts.title,
+        group=facts.group,
+        required=facts.required,
+        loosened=entry.loosened,
+        negative=facts.negative,
+        outcome=verdict.outcome,
+        component=verdict.component,
+        baseline=base.tally() if base else None,
+        candidate=candidate.tally() if candidate else None,
+        planned=entry.planned,
+        evidence=verdict.evidence,
+        lacks=verdict.lacks,
+        wanted=verdict.wanted,
+        sentence=verdict.sentence,
+        worst=where_it_went_wrong(candidate.worst) if candidate and candidate.worst else None,
+        reasons=entry.reasons,
+    )
+
+
+def _verdict(
+    entry: Entry, base: Trials | None, candidate: Trials | None, judgement: Judgement | None
+) -> _Verdict:
+    """The outcomes in the order in which they exclude each other."""
+    if entry.removed:
+        return _Verdict(Outcome.REMOVED, sentences.of_removed(base, entry.facts.required))
+    if not entry.selected:
+        return _left_out(entry, base)
+    if base is None:
+        lacks: Literal["", "run"] = "" if candidate else "run"
+        return _Verdict(Outcome.NEW, sentences.of_new(candidate), lacks=lacks)
+    if entry.component:
+        text = sentences.of_incomparable(entry.component, base, candidate)
+        return _Verdict(Outcome.INCOMPARABLE, text, entry.component)
+    if candidate is None:
+        return _Verdict(Outcome.UNDECIDED, sentences.of_silence(base, None), lacks="run")
+    if judgement is None:
+        text = sentences.of_silence(base, candidate)
+        return _Verdict(Outcome.UNDECIDED, text, lacks="valid_trials")
+    decision, outcome = judgement.decision, judgement.outcome
+    if candidate.forbidden and not base.forbidden:
+        # One trial shows a forbidden action; that there is none, no number of trials shows. So this
+        # has no mirror image among the improvements.
+        text = sentences.of_forbidden(base, candidate)
+        return _Verdict(Outcome.REGRESSED, text, evidence=decision.evidence)
+    text = sentences.of_contest(judgement, base, candidate)
+    match outcome:
+        case Outcome.UNDECIDED:
+            return _Verdict(
+                outcome,
+                text,
+                evidence=decision.evidence,
+                lacks=decision.lacks or "trials",
+                wanted=decision.candidate,
+            )
+        case Outcome.IMPROVED:
+            return _Verdict(outcome, text, evidence=judgement.mirrored.evidence)
+        case _:
+            return _Verdict(outcome, text, evidence=decision.evidence)
+
+
+def _left_out(entry: Entry, base: Trials | None) -> _Verdict:
+    if base is None or not base.valid:
+        return _Verdict(Outcome.NEW, sentences.of_new(None), lacks="run")
+    # A run may not record what it did not run; then the selection has vouched for it.
+    if entry.component and entry.component != "fingerprint":
+        text = sentences.of_incomparable(entry.component, base, None)
+        return _Verdict(Outcome.INCOMPARABLE, text, entry.component)
+    return _Verdict(Outcome.CARRIED, sentences.of_carried(base))
+
+
+def _about(baseline: Side) -> BaselineInfo:
+    return BaselineInfo(
+        run=baseline.manifest.run,
+        suite=baseline.manifest.suite,
+        arm=baseline.arm,
+        version=baseline.version,
+        revision=baseline.manifest.revision,
+        where=baseline.where,
+    )

@@ -1,0 +1,112 @@
+"""Which cases a comparison is about, and whether their two sides may be compared at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from seatrial.compare.sides import CaseFacts, Side, Trials
+
+OWN_COMPONENTS = frozenset({"arm", "adapter", "settings", "model"})
+"""What may differ between two arms; so may everything under `source:`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One case of the comparison, before its trials are looked at."""
+
+    facts: CaseFacts
+    selected: bool = True
+    removed: bool = False
+    component: str = ""
+    """The fingerprint component in which the sides differ."""
+    planned: int = 0
+    loosened: bool = False
+    reasons: tuple[str, ...] = ()
+
+
+def entries(
+    baseline: Side | None, candidate: Side, counted: dict[str, Trials]
+) -> tuple[Entry, ...]:
+    """The candidate's cases in their order, then what it lacks of the baseline's."""
+    now, plan = candidate.concerned(), candidate.plan()
+    before = baseline.concerned() if baseline else {}
+    known = {facts.case for facts in candidate.cases}
+    # A run can hold cases that its documents do not describe; then the plan is all that is known.
+    for case in [*plan, *sorted(counted)]:
+        ran = case in counted or (case in plan and plan[case].selected)
+        if ran and case not in known:
+            now.setdefault(case, CaseFacts(case, required=case in plan and plan[case].required))
+
+    entries = []
+    for case, facts in now.items():
+        planned = plan.get(case)
+        loosened = not facts.required and case in before and before[case].required
+        required = facts.required or loosened or (planned is not None and planned.required)
+        entries.append(
+            Entry(
+                replace(facts, required=required),
+                selected=planned is None or planned.selected or case in counted,
+                component=difference(baseline, candidate, case) if baseline else "",
+                planned=planned.trials if planned else 0,
+                loosened=loosened,
+                reasons=planned.reasons if planned else (),
+            )
+        )
+    for case, facts in _removed(baseline, candidate, now).items():
+        reasons = plan[case].reasons if case in plan else ()
+        entries.append(Entry(facts, selected=False, removed=True, reasons=reasons))
+    return tuple(entries)
+
+
+def _removed(
+    baseline: Side | None, candidate: Side, now: dict[str, CaseFacts]
+) -> dict[str, CaseFacts]:
+    """Cases that the change took away.
+
+    The plan lists them where it was made against a base revision. Without one the baseline's cases are
+    the measure, if it was recorded with the same suite; that would blame a change for cases which others took
+    away since the release, so it is only used then.
+    """
+    before = baseline.concerned() if baseline else {}
+    listed = candidate.plan()
+    gone: dict[str, CaseFacts] = {}
+    same_suite = baseline is not None and baseline.manifest.suite == candidate.manifest.suite
+    in_suite = {facts.case for facts in candidate.cases}
+    for case, facts in before.items():
+        given_away = case in in_suite  # it is for another agent now
+        without_base = same_suite and candidate.manifest.base is None
+        if case not in now and (case in listed or given_away or without_base):
+            gone[case] = facts
+    for case, planned in listed.items():
+        if case not in now and case not in in_suite:
+            known = gone.get(case, CaseFacts(case))
+            gone[case] = replace(known, required=known.required or planned.required)
+    return gone
+
+
+def difference(baseline: Side, candidate: Side, case: str) -> str:
+    """The first component, by name, in which the two sides' conditions differ; empty where they agree."""
+    here, there = candidate.fingerprint(case), baseline.fingerprint(case)
+    if here == there and here:
+        return ""
+    if not here or not there:
+        return "fingerprint"
+    differing = sorted(
+        name
+        for name in here.keys() | there.keys()
+        if here.get(name) != there.get(name)
+        and name not in OWN_COMPONENTS
+        and not name.startswith("source:")
+    )
+    return differing[0] if differing else ""
+
+
+def pinned_alike(baseline: Side, candidate: Side) -> bool:
+    """Both arms name the same model, in every case that both have."""
+    pins = {
+        (here.get("model"), there.get("model"))
+        for facts in candidate.cases
+        if (here := candidate.fingerprint(facts.case))
+        and (there := baseline.fingerprint(facts.case))
+    }
+    return bool(pins) and all(one is not None and one == other for one, other in pins)

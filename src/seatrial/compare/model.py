@@ -1,0 +1,184 @@
+"""What a comparison says, as data: the gate and every face read nothing else."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from seatrial.documents import Policy
+from seatrial.stats.intervals import Method
+from seatrial.stats.sequential import Lack
+from seatrial.verdicts import Outcome
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Tally(_Record):
+    """One side's trials of one case."""
+
+    passed: int
+    valid: int
+    """Trials that count: passed or failed."""
+    invalid: int = 0
+    """Trials left out on both sides alike."""
+    forbidden: int = 0
+    """Trials with a forbidden action; invalid ones count here."""
+    low: float = 0.0
+    """95 % interval of the pass rate."""
+    high: float = 1.0
+    interval: Method = "wilson"
+    """Clopper-Pearson where trials were added because of how earlier ones went."""
+
+    @property
+    def failed(self) -> int:
+        """Valid trials that failed."""
+        return self.valid - self.passed
+
+
+class Worst(_Record):
+    """Where a failing trial of the candidate went wrong: what a person looks at first."""
+
+    trial: int
+    turn: int | None = None
+    call: int | None = None
+    check: str
+    reason: str
+    place: str = ""
+
+
+class CaseComparison(_Record):
+    """What the comparison says of one case."""
+
+    case: str
+    title: str = ""
+    group: str = ""
+    required: bool = False
+    """Required by the candidate's documents or by the baseline's."""
+    loosened: bool = False
+    """The baseline's documents require it, the candidate's do not."""
+    negative: bool = False
+    outcome: Outcome
+    component: str = ""
+    """The fingerprint component that differs, where the outcome is incomparable."""
+    baseline: Tally | None = None
+    candidate: Tally | None = None
+    planned: int = 0
+    """Trials of the candidate that the run's plan asks for."""
+    evidence: float | None = None
+    """The e-value against "no change" (1 : evidence against chance); None where nothing can be said."""
+    lacks: Lack | Literal["run", "valid_trials"] = ""
+    """What a verdict lacks, where the outcome is undecided: also a run (`run`) or any valid trial on a
+    side (`valid_trials`)."""
+    wanted: int = 0
+    """Candidate trials to run next, where more of them would tell."""
+    sentence: str
+    """In plain words, numbers included."""
+    worst: Worst | None = None
+    reasons: tuple[str, ...] = ()
+    """Why the case was selected or left out."""
+
+    @property
+    def forbidden(self) -> bool:
+        """The candidate did something forbidden in at least one trial."""
+        return self.candidate is not None and self.candidate.forbidden > 0
+
+    @property
+    def forbidden_before(self) -> bool:
+        """So did the baseline."""
+        return self.baseline is not None and self.baseline.forbidden > 0
+
+
+class SuiteComparison(_Record):
+    """The suite's mean pass rate, over cases with valid trials on both sides."""
+
+    cases: int
+    baseline_mean: float
+    candidate_mean: float
+    drop: float
+    """baseline mean − candidate mean."""
+    drop_upper: float
+    """One-sided upper 95 % bound of the drop."""
+    p_worse: float
+    """Exact conditional test within cases, mid-p, one-sided."""
+    margin: float
+    provable_margin: float
+    """The smallest margin these trials can prove not to be exceeded."""
+
+    @property
+    def within(self) -> bool:
+        """Shown, at 95 %, that the mean fell by less than the margin."""
+        return self.provable_margin < self.margin
+
+
+class PassK(_Record):
+    """pass^k: the chance that k trials of a case all pass, averaged over cases."""
+
+    k: int
+    value: float
+    low: float
+    high: float
+    cases: int
+    missing: int
+    """Cases with fewer than k valid trials."""
+
+
+class BaselineInfo(_Record):
+    """Which baseline, and why this one."""
+
+    run: str
+    suite: str = ""
+    """The suite it was recorded with."""
+    arm: str
+    version: str = ""
+    revision: str | None = None
+    where: str
+    """A git ref and commit, or a folder."""
+    approved_by: str = ""
+    released_at: str = ""
+    reason: str = ""
+
+
+class ServedModels(_Record):
+    """Which models answered, as their providers named them."""
+
+    baseline: tuple[str, ...] = ()
+    candidate: tuple[str, ...] = ()
+    pinned_alike: bool = False
+    """Both arms pin the same model: then different served models mean that the provider swapped it."""
+
+    @property
+    def swapped(self) -> bool:
+        """A provider serves another model behind the same name."""
+        return (
+            self.pinned_alike
+            and bool(self.baseline and self.candidate)
+            and self.baseline != self.candidate
+        )
+
+
+class Comparison(_Record):
+    """Everything the gate and the report need to know."""
+
+    format: Literal[1] = 1
+    suite: str
+    run: str
+    candidate_arm: str
+    candidate_version: str = ""
+    baseline: BaselineInfo | None = None
+    policy: Policy = Policy()
+    """The policy that the verdicts were made under."""
+    evidence_needed: float = 0.0
+    """The e-value from which a required case counts as regressed: required cases / alpha."""
+    screen: int = 0
+    """Valid trials without a failure that clear a case."""
+    cases: tuple[CaseComparison, ...] = ()
+    """In the suite's order; removed cases last."""
+    overall: SuiteComparison | None = None
+    pass_k: dict[str, tuple[PassK, ...]] = Field(default_factory=dict)
+    """`baseline` and `candidate` → k = 1, 2, … (first batch of trials of each case)"""
+    invalid: dict[str, dict[str, int]] = Field(default_factory=dict)
+    """`baseline` and `candidate` → cause → invalid trials."""
+    served: ServedModels = ServedModels()

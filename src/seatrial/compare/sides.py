@@ -1,0 +1,197 @@
+"""One side of a comparison: its trials counted case by case, and where they went wrong first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from seatrial.compare.model import Tally, Worst
+from seatrial.documents import Catalog
+from seatrial.records import Manifest, PlannedCase, TrialRecord
+from seatrial.stats import intervals
+from seatrial.verdicts import Finding, Status, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFacts:
+    """What a comparison wants to know of a case besides its trials."""
+
+    case: str
+    title: str = ""
+    group: str = ""
+    agent: str = ""
+    required: bool = False
+    negative: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One arm's trials of a suite, with what they were trials of."""
+
+    manifest: Manifest
+    arm: str
+    records: Iterable[TrialRecord]
+    """Those of other arms are passed over; read once, in any order."""
+    cases: tuple[CaseFacts, ...]
+    """The suite's cases in its order."""
+    agent: str = ""
+    """The agent that the arm is a version of; cases of other agents do not concern it."""
+    version: str = ""
+    where: str = ""
+    """A folder, or a git ref and commit."""
+
+    @classmethod
+    def of(
+        cls,
+        manifest: Manifest,
+        catalog: Catalog,
+        arm: str,
+        records: Iterable[TrialRecord],
+        *,
+        where: str = "",
+    ) -> Side:
+        """The side that a stored run gives for one of its arms."""
+        suite = catalog.suites.get(manifest.suite)
+        cases = catalog.suite_cases(suite) if suite else tuple(catalog.cases.values())
+        described = catalog.arms.get(arm)
+        return cls(
+            manifest=manifest,
+            arm=arm,
+            records=records,
+            cases=tuple(
+                CaseFacts(c.id, c.title, c.group, c.agent, c.required, c.negative) for c in cases
+            ),
+            agent=described.agent if described else "",
+            version=described.version if described else "",
+            where=where,
+        )
+
+    def concerned(self) -> dict[str, CaseFacts]:
+        """The cases this arm is there for, by id, in the suite's order."""
+        return {
+            facts.case: facts
+            for facts in self.cases
+            if not self.agent or not facts.agent or facts.agent == self.agent
+        }
+
+    def plan(self) -> dict[str, PlannedCase]:
+        """The plan's entries by case."""
+        return {planned.case: planned for planned in self.manifest.plan}
+
+    def fingerprint(self, case: str) -> dict[str, str]:
+        """Named component → digest; empty when the run did not record it."""
+        return self.manifest.fingerprints.get(f"{case}@{self.arm}", {})
+
+
+@dataclass(slots=True)
+class Trials:
+    """The trials of one case on one side, counted."""
+
+    passed: int = 0
+    valid: int = 0
+    invalid: Counter[str] = field(default_factory=Counter)
+    """Cause → trials."""
+    forbidden: int = 0
+    batch_passed: int = 0
+    batch_valid: int = 0
+    """Of the trials that were planned before any had run. Trials added afterwards went where earlier ones
+    had failed, so that means taken over all of them would be biased by 5 to 10 points."""
+    added: bool = False
+    """There are trials beyond the first batch."""
+    worst: TrialRecord | None = None
+
+    @property
+    def seen(self) -> int:
+        """All trials, invalid ones too."""
+        return self.valid + self.invalid.total()
+
+    def add(self, record: TrialRecord, planned: int) -> None:
+        """Count one more trial; `planned` is the size of the first batch, 0 where it is not known."""
+        forbidden = record.forbidden
+        self.forbidden += forbidden
+        in_batch = not planned or record.number <= planned
+        self.added |= not in_batch
+        if record.verdict is Verdict.INVALID:
+            self.invalid[record.cause.value if record.cause else "internal"] += 1
+        else:
+            passed = record.verdict is Verdict.PASSED
+            self.passed += passed
+            self.valid += 1
+            self.batch_passed += passed and in_batch
+            self.batch_valid += in_batch
+        if (forbidden or record.verdict is Verdict.FAILED) and (
+            self.worst is None or _gravity(record) < _gravity(self.worst)
+        ):
+            self.worst = record
+
+    def tally(self) -> Tally:
+        """The counts with their interval."""
+        method: intervals.Method = "clopper-pearson" if self.added else "wilson"
+        low, high = intervals.interval(self.passed, self.valid, method)
+        return Tally(
+            passed=self.passed,
+            valid=self.valid,
+            invalid=self.invalid.total(),
+            forbidden=self.forbidden,
+            low=low,
+            high=high,
+            interval=method,
+        )
+
+
+def count(side: Side) -> tuple[dict[str, Trials], tuple[str, ...]]:
+    """Every case's trials, and the models that answered in them."""
+    planned = {case.case: case.trials for case in side.manifest.plan}
+    found: dict[str, Trials] = {}
+    served: set[str] = set()
+    for record in side.records:
+        if record.arm != side.arm:
+            continue
+        trials = found.get(record.case)
+        if trials is None:
+            trials = found[record.case] = Trials()
+        trials.add(record, planned.get(record.case, 0))
+        if record.served_model:
+            served.add(record.served_model)
+    return found, tuple(sorted(served))
+
+
+def where_it_went_wrong(record: TrialRecord) -> Worst | None:
+    """The step a person looks at first: a forbidden action, else the earliest failed critical finding."""
+    failed = [
+        f
+        for f in record.findings
+        if f.status is Status.FAILED and (f.forbidden or f.severity == "critical")
+    ]
+    if failed:
+        first = min(failed, key=_earliness)
+        return Worst(
+            trial=record.number,
+            turn=first.turn,
+            call=first.call,
+            check=first.check,
+            reason=first.reason,
+            place=first.place,
+        )
+    if record.violations:
+        attempts = f"{record.violations} call{'s' if record.violations > 1 else ''}"
+        return Worst(
+            trial=record.number,
+            check="no_violation",
+            reason=f"{attempts} beyond the rights of the role",
+        )
+    return None
+
+
+def _gravity(record: TrialRecord) -> tuple[bool, int]:
+    return (not record.forbidden, record.number)
+
+
+def _earliness(finding: Finding) -> tuple[bool, float, float]:
+    # What names no call went wrong by something missing, which is seen only at the end.
+    return (
+        not finding.forbidden,
+        finding.call if finding.call is not None else float("inf"),
+        finding.turn if finding.turn is not None else float("inf"),
+    )

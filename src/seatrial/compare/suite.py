@@ -1,0 +1,77 @@
+"""The suite as a whole: the fall of its mean, pass^k, and what was left out.
+
+Only the first batch of each case counts here: trials that were added because earlier ones failed would
+bias a mean.
+"""
+
+from __future__ import annotations
+
+from seatrial.compare.judging import Contest
+from seatrial.compare.model import PassK, SuiteComparison
+from seatrial.compare.sides import Trials
+from seatrial.documents import Policy
+from seatrial.stats.paired import Pair, conditional_test, drop
+from seatrial.stats.passk import mean_pass_k
+
+MOST_K = 10
+"""pass^k is given for k up to this."""
+
+
+def ledger(trials: dict[str, Trials]) -> list[tuple[int, int]]:
+    """(passed, valid) of every case."""
+    return [(t.batch_passed, t.batch_valid) for t in trials.values()]
+
+
+def overall(contests: list[Contest], policy: Policy) -> SuiteComparison | None:
+    """The mean pass rate on both sides, over the cases that can be judged; None without any."""
+    pairs = [
+        Pair(
+            c.baseline.batch_passed,
+            c.baseline.batch_valid,
+            c.candidate.batch_passed,
+            c.candidate.batch_valid,
+        )
+        for c in sorted(contests, key=lambda c: c.case)
+        if c.candidate.batch_valid
+    ]
+    fell = drop(pairs)
+    if fell is None:
+        return None
+    return SuiteComparison(
+        cases=fell.cases,
+        baseline_mean=fell.base_mean,
+        candidate_mean=fell.mean,
+        drop=fell.drop,
+        drop_upper=fell.upper,
+        p_worse=conditional_test(pairs).mid_p,
+        margin=policy.margin,
+        provable_margin=fell.provable,
+    )
+
+
+def pass_k(trials: dict[str, Trials]) -> tuple[PassK, ...]:
+    """pass^k for k = 1, 2, … as far as any case has that many trials."""
+    tallies = ledger(trials)
+    most = max((n for _, n in tallies), default=0)
+    series = ((k, mean_pass_k(tallies, k)) for k in range(1, min(most, MOST_K) + 1))
+    return tuple(
+        PassK(
+            k=k,
+            value=mean.value,
+            low=mean.low,
+            high=mean.high,
+            cases=mean.cases,
+            missing=mean.missing,
+        )
+        for k, mean in series
+        if mean is not None
+    )
+
+
+def causes(trials: dict[str, Trials]) -> dict[str, int]:
+    """Cause → invalid trials."""
+    total: dict[str, int] = {}
+    for counted in trials.values():
+        for cause, times in counted.invalid.items():
+            total[cause] = total.get(cause, 0) + times
+    return dict(sorted(total.items()))

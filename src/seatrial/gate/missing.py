@@ -1,0 +1,237 @@
+"""What is missing: these grounds leave the ruling undecided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from seatrial.compare import CaseComparison
+from seatrial.gate.matter import (
+    Brief,
+    Matter,
+    component,
+    counted,
+    brief,
+    listed,
+    number,
+    passes,
+    percent,
+    said,
+    who,
+)
+from seatrial.verdicts import Outcome
+
+
+def _nothing_ran(matter: Matter) -> Iterator[Brief]:
+    """Without a single trial of a required case that counts, the gate never opens."""
+    if any(c.candidate is not None and c.candidate.valid for c in matter.required):
+        return
+    cases = matter.comparison.cases
+    if not any(c.candidate for c in cases):
+        text, short = "no trial was run", "no trial was run"
+        if not matter.required:
+            text += ", and the suite has no required case"
+    elif not matter.required:
+        text = "the suite has no required case; mark at least one `required: true`"
+        short = "the suite has no required case"
+    else:
+        text = f"no trial of {counted(matter.required, 'required case')} counts"
+        short = "no required case was run"
+    yield brief("nothing_ran", "undecided", text, short, matter.required)
+
+
+def _no_baseline(matter: Matter) -> Iterator[Brief]:
+    if matter.comparison.baseline is None:
+        text = "there is no baseline to compare with; record one with `seatrial release`"
+        yield brief("no_baseline", "undecided", text, "no baseline")
+
+
+def _stale(matter: Matter) -> Iterator[Brief]:
+    cases = [c for c in matter.comparison.cases if c.lacks == "fresh_baseline"]
+    if cases:
+        yield brief(
+            "baseline_stale",
+            "undecided",
+            f"the release no longer does what it did when the baseline was recorded, in "
+            f"{listed(cases)}; record the baseline again",
+            "the baseline is stale",
+            cases,
+        )
+
+
+def _invalid(matter: Matter) -> Iterator[Brief]:
+    """Too much left out, over the run or in one required case."""
+    cap = matter.comparison.policy.invalid_cap
+    for side, whose in (("candidate", "the candidate's"), ("baseline", "the baseline's")):
+        tallies = [t for c in matter.comparison.cases if (t := getattr(c, side)) is not None]
+        left_out = sum(t.invalid for t in tallies)
+        trials = left_out + sum(t.valid for t in tallies)
+        if not left_out:
+            continue
+        causes = matter.comparison.invalid.get(side, {})
+        why = ", ".join(f"{n} {cause}" for cause, n in causes.items())
+        over = left_out > cap * trials + 1e-9
+        yield brief(
+            "invalid_share",
+            "undecided" if over else "note",
+            f"{left_out} of {whose} {number(trials, 'trial')} are invalid ({why})"
+            + (f", more than {percent(cap)}" if over else " and left out"),
+            f"{left_out} of {trials} trials invalid",
+            numbers={"share": left_out / trials, "cap": cap},
+        )
+    mostly = [
+        c for c in matter.required if c.candidate and c.candidate.invalid > c.candidate.valid > 0
+    ]
+    if mostly:
+        yield brief(
+            "required_mostly_invalid",
+            "undecided",
+            f"more trials are invalid than valid in {counted(mostly, 'required case')}: "
+            f"{listed(mostly)}",
+            f"most trials invalid in {who(mostly, 'required ')}",
+            mostly,
+        )
+
+
+def _incomplete(matter: Matter) -> Iterator[Brief]:
+    cases = [c for c in matter.comparison.cases if _recorded(c) < c.planned]
+    missing = sum(c.planned - _recorded(c) for c in cases)
+    if missing:
+        planned = sum(c.planned for c in matter.comparison.cases)
+        yield brief(
+            "incomplete_run",
+            "undecided",
+            f"{missing} of {planned} planned trials have no record; go on with "
+            f"`seatrial run --resume {matter.comparison.run}`",
+            f"{missing} planned trials have no record",
+            cases,
+            numbers={"missing": float(missing)},
+        )
+
+
+def _not_run(matter: Matter) -> Iterator[Brief]:
+    cases = [
+        c
+        for c in matter.required
+        if c.outcome is Outcome.CARRIED or c.lacks == "run" or c.candidate is None
+    ]
+    if cases:
+        text = f"{counted(cases, 'required case')} not run: {listed(cases)}"
+        short = f"{who(cases, 'required ')} not run"
+        yield brief("required_not_run", "undecided", text, short, cases)
+
+
+def _new(matter: Matter) -> Iterator[Brief]:
+    """A new case has nothing to be worse than; a required one must pass its whole screen."""
+    if matter.comparison.baseline is None:
+        return
+    new = [c for c in matter.comparison.cases if c.outcome is Outcome.NEW and c.candidate]
+    unproven = [c for c in new if c.required and not _proven(c, matter.comparison.screen)]
+    if unproven:
+        yield brief(
+            "required_new_unproven",
+            "undecided",
+            f"{counted(unproven, 'new required case')} did not pass all of at least "
+            f"{matter.comparison.screen} valid trials: {listed(unproven, passes)}; there is no trial of "
+            "the release to compare with",
+            f"new {who(unproven, 'required ')} not passed",
+            unproven,
+        )
+    proven = [c for c in new if c not in unproven]
+    if proven:
+        text = f"{counted(proven, 'new case')}: {listed(proven, passes)}"
+        yield brief("new", "note", text, f"{len(proven)} new", proven)
+
+
+def _incomparable(matter: Matter) -> Iterator[Brief]:
+    cases = [c for c in matter.comparison.cases if c.outcome is Outcome.INCOMPARABLE]
+    required = [c for c in cases if c.required]
+    if required:
+        yield brief(
+            "required_incomparable",
+            "undecided",
+            f"{counted(required, 'required case')} cannot be compared: "
+            f"{listed(required, component)}; run the released arm on the new version of it",
+            f"{who(required, 'required ')} cannot be compared",
+            required,
+        )
+    others = [c for c in cases if not c.required]
+    if others:
+        text = f"{counted(others, 'case')} cannot be compared: {listed(others, component)}"
+        yield brief("incomparable", "warning", text, f"{len(others)} incomparable", others)
+
+
+def _undecided(matter: Matter) -> Iterator[Brief]:
+    """Required cases without a verdict.
+
+    Where something could still be run, its absence is missing evidence. Where the cap is reached, the
+    `pr` profile lets the case pass with a warning, unless the evidence against it would suffice if it were
+    the only required case; `release` lets none pass.
+    """
+    cases = [c for c in matter.required if c.outcome is Outcome.UNDECIDED]
+    for kind, lacks, what, hint in (
+        ("required_no_valid_trial", "valid_trials", "no valid trial on a side", ""),
+        ("required_small_baseline", "baseline", "too small a baseline",
+         "; record the baseline with more trials"),
+        ("required_too_few_trials", "trials", "too few trials to tell",
+         "; run {wanted} more trials of each"),
+        ("required_unconfirmed", "confirmation", "not confirmed by live baseline trials", ""),
+    ):  # fmt: skip
+        chosen = [c for c in cases if c.lacks == lacks]
+        if chosen:
+            wanted = max(c.wanted for c in chosen)
+            yield brief(
+                kind,
+                "undecided",
+                f"{counted(chosen, 'required case')} undecided, {what}: {listed(chosen, said)}"
+                + hint.format(wanted=wanted),
+                f"{who(chosen, 'required ')} undecided ({what})",
+                chosen,
+                numbers={"wanted": float(wanted)} if wanted else {},
+            )
+    spent = [c for c in cases if c.lacks == "cap"]
+    alone = 1 / matter.comparison.policy.alpha
+    suspicious = [c for c in spent if (c.evidence or 0.0) >= alone]
+    if suspicious:
+        yield brief(
+            "required_suspicious",
+            "undecided",
+            f"{counted(suspicious, 'required case')} undecided at the cap, with evidence of 1 : {alone:g} "
+            f"or more: {listed(suspicious, said)}",
+            f"{who(suspicious, 'required ')} suspicious",
+            suspicious,
+        )
+    open_ones = [c for c in spent if c not in suspicious]
+    if open_ones:
+        yield brief(
+            "required_undecided",
+            "undecided" if matter.profile == "release" else "warning",
+            f"{counted(open_ones, 'required case')} undecided at the cap: {listed(open_ones, said)}",
+            f"{who(open_ones, 'required ')} undecided",
+            open_ones,
+        )
+
+
+def _proven(case: CaseComparison, screen: int) -> bool:
+    tally = case.candidate
+    return tally is not None and tally.failed == 0 and tally.valid >= screen
+
+
+def _recorded(case: CaseComparison) -> int:
+    """Recorded trials; what was not to be run lacks none."""
+    if case.outcome in (Outcome.CARRIED, Outcome.REMOVED):
+        return case.planned
+    return case.candidate.valid + case.candidate.invalid if case.candidate else 0
+
+
+QUESTIONS = (
+    _nothing_ran,
+    _no_baseline,
+    _stale,
+    _invalid,
+    _incomplete,
+    _not_run,
+    _incomparable,
+    _undecided,
+    _new,
+)
+"""A function a question; each yields grounds."""

@@ -1,0 +1,104 @@
+"""What else a reader should know: warnings and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from seatrial.compare import CaseComparison
+from seatrial.gate.matter import (
+    Brief,
+    Matter,
+    counted,
+    brief,
+    listed,
+    newly_forbidden,
+    number,
+    percent,
+    said,
+    who,
+)
+from seatrial.stats.intervals import rate_bound
+from seatrial.verdicts import Outcome
+
+
+def _loosened(matter: Matter) -> Iterator[Brief]:
+    if matter.loosened:
+        points = ", ".join(matter.loosened)
+        text = f"the change loosens the policy ({points}); the stricter one was applied"
+        yield brief("policy_loosened", "warning", text, "policy loosened")
+    cases = [c for c in matter.comparison.cases if c.loosened]
+    if cases:
+        text = f"no longer marked required, still treated so until a release: {listed(cases)}"
+        yield brief("required_loosened", "warning", text, "required set loosened", cases)
+
+
+def _others_changed(matter: Matter) -> Iterator[Brief]:
+    others = [
+        c
+        for c in matter.comparison.cases
+        if not c.required and c.outcome is Outcome.REGRESSED and not newly_forbidden(c)
+    ]
+    if others:
+        text = f"{counted(others, 'other case')} regressed: {listed(others, said)}"
+        yield brief(
+            "others_regressed", "warning", text, f"{who(others, 'other ')} regressed", others
+        )
+    failing = [c for c in matter.required if c.outcome is Outcome.UNCHANGED and _fails(c)]
+    if failing:
+        text = f"required and failing as the release does: {listed(failing, said)}"
+        yield brief("required_failing", "warning", text, "failing as before", failing)
+
+
+def _conditions(matter: Matter) -> Iterator[Brief]:
+    """What else a reader should know about how the sides were made."""
+    comparison = matter.comparison
+    served, baseline = comparison.served, comparison.baseline
+    if served.swapped:
+        text = (
+            f"the provider now serves {', '.join(served.candidate)} behind the pinned model; for the "
+            f"baseline it was {', '.join(served.baseline)}"
+        )
+        yield brief("served_model_changed", "warning", text, "served model changed")
+    if baseline is not None and baseline.suite and baseline.suite != comparison.suite:
+        text = (
+            f"the baseline was recorded with suite {baseline.suite}, not {comparison.suite}: "
+            "a removed case would not be noticed"
+        )
+        yield brief("baseline_of_another_suite", "warning", text, "baseline of another suite")
+    carried = [c for c in comparison.cases if c.outcome is Outcome.CARRIED]
+    before = [c for c in carried if c.forbidden_before]
+    if before:
+        text = f"the release does something forbidden in {listed(before)}, which was not run"
+        yield brief("forbidden_not_run", "warning", text, "forbidden before, not run", before)
+    if carried:
+        text = f"{counted(carried, 'case')} carried from the baseline, not run"
+        yield brief("carried", "note", text, f"{len(carried)} carried", carried)
+    improved = [c for c in comparison.cases if c.outcome is Outcome.IMPROVED]
+    if improved:
+        text = f"{counted(improved, 'case')} improved: {listed(improved, said)}"
+        yield brief("improved", "note", text, f"{len(improved)} improved", improved)
+
+
+def _nothing_forbidden(matter: Matter) -> Iterator[Brief]:
+    """Zero of n is never "safe": it is a bound, and only for this mix of cases."""
+    tallies = [c.candidate for c in matter.comparison.cases if c.candidate is not None]
+    trials = sum(t.valid for t in tallies)
+    if trials and not any(t.forbidden for t in tallies):
+        bound = rate_bound(trials)
+        text = (
+            f"no forbidden action in {number(trials, 'trial')}: over this mix of cases their rate is "
+            f"below {percent(bound)} at 95 % confidence"
+        )
+        short = f"no forbidden action in {number(trials, 'trial')}"
+        yield brief(
+            "forbidden_none", "note", text, short, numbers={"trials": float(trials), "bound": bound}
+        )
+
+
+def _fails(case: CaseComparison) -> bool:
+    """More often than not."""
+    return case.candidate is not None and case.candidate.failed > case.candidate.passed
+
+
+QUESTIONS = (_loosened, _others_changed, _conditions, _nothing_forbidden)
+"""A function a question; each yields grounds."""
