@@ -8,9 +8,9 @@ from seatrial.compare import CaseComparison
 from seatrial.gate.matter import (
     Brief,
     Matter,
+    brief,
     component,
     counted,
-    brief,
     listed,
     number,
     passes,

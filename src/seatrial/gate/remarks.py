@@ -8,8 +8,8 @@ from seatrial.compare import CaseComparison
 from seatrial.gate.matter import (
     Brief,
     Matter,
-    counted,
     brief,
+    counted,
     listed,
     newly_forbidden,
     number,

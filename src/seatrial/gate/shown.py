@@ -8,9 +8,9 @@ from seatrial.compare import CaseComparison
 from seatrial.gate.matter import (
     Brief,
     Matter,
+    brief,
     chance,
     counted,
-    brief,
     listed,
     newly_forbidden,
     number,
