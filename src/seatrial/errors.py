@@ -6,8 +6,10 @@
     ├── RevisionError          git cannot give what was asked, and what to fetch (2)
     ├── BaselineError          no baseline, or one that cannot be read (2)
     ├── StorageError           the run folder cannot be written or read on (4)
-    └── ArmError               an agent could not be carried through a trial; the runner turns it
-                               into an invalid record, it never ends a run
+    ├── ArmError               an agent could not be carried through a trial; the runner turns it
+    │                          into an invalid record, it never ends a run
+    └── ToolServerError        a tool server died, hung, or answered garbage; the gateway tells the
+                               agent so, and the runner records the trial as invalid
 
 What the agent did wrong is never an exception. Anything else that reaches the top is a bug of ours.
 """
@@ -128,3 +130,7 @@ class ArmError(Error):
         super().__init__(message)
         self.cause: ArmFault = cause
         self.detail = detail
+
+
+class ToolServerError(Error):
+    """A tool server died, hung, or answered garbage: not what a tool refuses, which is an answer."""
