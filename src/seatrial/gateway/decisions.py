@@ -1,0 +1,83 @@
+"""What becomes of a call before anything is carried out: answered here, or handed to the server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from seatrial.gateway.mocks import Mocks
+from seatrial.gateway.servers import Rights
+from seatrial.state.schemas import validator
+from seatrial.tools import Tool
+from seatrial.trace import Answer, Json
+
+AnsweredBy = Literal["world", "mock", "server", "gateway"]
+
+_MOST_TOLD = 5
+"""Mistakes in the arguments of one call that the agent is told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """An answer that does not come from the server."""
+
+    answer: Answer
+    answered_by: AnsweredBy = "gateway"
+    rule: str | None = None
+    """The mock rule that answered."""
+    refused: str | None = None
+    """The rule of the role that forbids the call."""
+    delay_ms: int = 0
+    """How long the agent has to wait for it."""
+    fault: str = ""
+    """What is wrong with the fixture, when that is why the answer is an error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """The rules of one trial's tools."""
+
+    rights: Rights | None = None
+    calls_limit: int | None = None
+    mocks: Mocks | None = None
+
+    def beyond_limit(self, number: int) -> bool:
+        """Whether the call of this number, from 1, is one too many."""
+        return self.calls_limit is not None and number > self.calls_limit
+
+    def decide(self, name: str, tool: Tool | None, arguments: Json, number: int) -> Decided | None:
+        """The answer to a call, or None when it is the server's to answer.
+
+        The first that applies: there is no such tool; the arguments are no object; the role's rights;
+        the limit of calls; the input schema; a mocked answer.
+        """
+        if tool is None:
+            return _error(f"Unknown tool: {name[:100]}")
+        if not isinstance(arguments, dict):
+            return _error(f"Invalid arguments for {name}: an object is needed")
+        refused = self.rights.refusal(name, arguments) if self.rights is not None else None
+        if refused is not None:
+            return _error(f"Not allowed: {refused}", refused=refused)
+        if self.beyond_limit(number):
+            return _error(
+                f"Not carried out: this conversation may make {self.calls_limit} tool calls, "
+                f"and this would be number {number}."
+            )
+        misfits = validator(tool.input_schema).misfits(arguments, lambda path: path or "the object")
+        if misfits:
+            told = [*misfits[:_MOST_TOLD], "and more"] if misfits[_MOST_TOLD:] else misfits
+            return _error(f"Invalid arguments for {name}: {'; '.join(told)}")
+        if self.mocks is not None and self.mocks.covers(name):
+            mocked = self.mocks.answer(tool, arguments)
+            return Decided(
+                answer=mocked.answer,
+                answered_by="mock",
+                rule=mocked.rule,
+                delay_ms=mocked.delay_ms,
+                fault=mocked.fault,
+            )
+        return None
+
+
+def _error(text: str, *, refused: str | None = None) -> Decided:
+    return Decided(answer=Answer.of_text(text, is_error=True), refused=refused)
