@@ -41,7 +41,7 @@ fmt: .venv/ready ## format, and fix what the linter can fix
 	$(BIN)/ruff check --fix .
 
 test: setup ## all tests, with branch coverage
-	$(BIN)/pytest -n $(WORKERS) --cov
+	SEATRIAL_MCP1_PYTHON=$(CURDIR)/.venvs/mcp1/bin/python $(BIN)/pytest -n $(WORKERS) --cov
 
 demo: setup ## the worked example, start to end
 	$(BIN)/python examples/demo.py
