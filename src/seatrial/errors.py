@@ -5,6 +5,7 @@
     ├── InvalidDocuments       every problem of every document at once (2)
     ├── RevisionError          git cannot give what was asked, and what to fetch (2)
     ├── BaselineError          no baseline, or one that cannot be read (2)
+    │   └── NothingReleased    nobody has released anything yet: not a mistake, but no evidence
     ├── StorageError           the run folder cannot be written or read on (4)
     ├── ArmError               an agent could not be carried through a trial; the runner turns it
     │                          into an invalid record, it never ends a run
@@ -81,6 +82,10 @@ class RevisionError(Error):
 
 class BaselineError(Error):
     """There is no baseline where one was named, or it cannot be read."""
+
+
+class NothingReleased(BaselineError):
+    """Nobody has released a run of this agent in this suite, so there is nothing to compare with yet."""
 
 
 class StorageError(Error):

@@ -121,6 +121,7 @@ def test_released_run_is_read_back_from_the_branch(tree: WorkTree):
     )
     assert found.info.model_dump() == {
         "run": "run-1",
+        "suite": "all",
         "arm": "clerk-1",
         "version": "1.0",
         "revision": tree.head(),

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.sides import record, side
+from tests.sides import record, side
 
 from seatrial.compare import compare
 from seatrial.documents import Policy

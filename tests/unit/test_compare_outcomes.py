@@ -1,7 +1,7 @@
 """Each outcome of a case, what it rests on, and the sentence that tells it."""
 
 import pytest
-from tests.unit.sides import FINGERPRINT, record, side
+from tests.sides import FINGERPRINT, record, side
 
 from seatrial.compare import CaseComparison, CaseFacts, Comparison, compare
 from seatrial.documents import Policy

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.sides import FINGERPRINT, side
+from tests.sides import FINGERPRINT, side
 
 from seatrial.compare import CaseFacts, compare
 from seatrial.documents import Policy

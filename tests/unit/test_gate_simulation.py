@@ -4,7 +4,7 @@ The full simulations are in benchmarks/; these are to notice when the rule break
 """
 
 import numpy as np
-from tests.unit.sides import side
+from tests.sides import side
 
 from seatrial.compare import compare
 from seatrial.documents import Policy

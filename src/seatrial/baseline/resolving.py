@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from seatrial.baseline import branch, folders
 from seatrial.compare import BaselineInfo
-from seatrial.errors import BaselineError, RevisionError
+from seatrial.errors import BaselineError, NothingReleased, RevisionError
 from seatrial.git import Repository
 from seatrial.records import Release
 from seatrial.store import RUNS, Run
@@ -42,7 +42,8 @@ def resolve(
         repository: The repository around it, if there is one.
 
     Raises:
-        BaselineError: there is none, or it cannot be read; the hint says what to type.
+        NothingReleased: no baseline was named, and the branch holds none.
+        BaselineError: the named one does not exist, or it cannot be read; the hint says what to type.
     """
     if spec is None:
         return _newest(suite, agent, repository)
@@ -128,6 +129,7 @@ def _newest(suite: str, agent: str, repository: Repository | None) -> Baseline:
         agent,
         where=_where(newest.name, newest.commit),
         reason=f"the newest release of {agent} in suite {suite}",
+        newest=True,
     )
     revision, head = found.info.revision, place.head()
     if revision is None or head is None or place.ref(revision) is None:
@@ -150,7 +152,7 @@ def _tip(repository: Repository) -> branch.Tip:
         if remote
         else ""
     )
-    raise BaselineError(
+    raise NothingReleased(
         f"nothing is released here: there is no branch {branch.BRANCH}",
         hint=f"{fetch}release a run: seatrial release RUN --approved-by NAME",
     )
@@ -166,13 +168,20 @@ def _demand_repository(repository: Repository | None) -> Repository:
 
 
 def _at_commit(
-    repository: Repository, commit: str, suite: str, agent: str, *, where: str, reason: str
+    repository: Repository,
+    commit: str,
+    suite: str,
+    agent: str,
+    *,
+    where: str,
+    reason: str,
+    newest: bool = False,
 ) -> Baseline:
     below = branch.folder(suite, agent)
     files = branch.Files(repository, commit, below)
     if branch.RELEASE not in files:
-        listed = repository.paths_at(commit, ["suites"])
-        raise _none_of(suite, agent, where, listed)
+        missing = _none_of(suite, agent, where, repository.paths_at(commit, ["suites"]))
+        raise NothingReleased(missing.message, hint=missing.hint) if newest else missing
     return _of_release(files, where=where, reason=reason)
 
 
@@ -200,6 +209,7 @@ def _of_release(files: Mapping[str, bytes], *, where: str, reason: str) -> Basel
     run = Run.of_files(_Sealed(files, release.files, where), where=where)
     info = BaselineInfo(
         run=release.run,
+        suite=release.suite,
         arm=release.arm,
         version=release.version,
         revision=release.revision,
@@ -224,6 +234,7 @@ def _of_run(run: Run, suite: str, agent: str) -> Baseline:
         )
     info = BaselineInfo(
         run=manifest.run,
+        suite=manifest.suite,
         arm=fitting[0],
         version=run.catalog.arms[fitting[0]].version,
         revision=manifest.revision,
