@@ -10,7 +10,8 @@
     ├── ArmError               an agent could not be carried through a trial; the runner turns it
     │                          into an invalid record, it never ends a run
     └── ToolServerError        a tool server died, hung, or answered garbage; the gateway tells the
-                               agent so, and the runner records the trial as invalid
+        │                      agent so, and the runner records the trial as invalid
+        └── WorldError         a practice world cannot do what its document says
 
 What the agent did wrong is never an exception. Anything else that reaches the top is a bug of ours.
 """
@@ -139,3 +140,7 @@ class ArmError(Error):
 
 class ToolServerError(Error):
     """A tool server died, hung, or answered garbage: not what a tool refuses, which is an answer."""
+
+
+class WorldError(ToolServerError):
+    """A practice world cannot do what its document says: the document is at fault, never the agent."""

@@ -18,11 +18,35 @@ def of_trial(run: str, now: dt.datetime) -> dict[str, str]:
 
     Moment and day are written in the time zone in which the world gives its clock.
     """
-    return {
-        "run": run,
-        "now": now.isoformat().replace("+00:00", "Z"),
-        "today": now.date().isoformat(),
-    }
+    return {"run": run, "now": _written(now), "today": now.date().isoformat()}
+
+
+_MOMENT = re.compile(
+    r"(?P<name>now|today)(?:\s*(?P<sign>[+-])\s*(?P<count>[0-9]{1,5})\s*(?P<unit>minute|hour|day|week)s?)?"
+)
+
+
+def moved(name: str, now: dt.datetime) -> str | None:
+    """What `now` (`2026-03-16T09:00:00Z`) and `today` (`2026-03-16`) stand for.
+
+    Either may be moved: `now + 2 hours`, `today - 30 days`. None for any other name, and beyond the calendar.
+    """
+    found = _MOMENT.fullmatch(name)
+    if found is None:
+        return None
+    if found["sign"]:
+        by = dt.timedelta(**{found["unit"] + "s": int(found["count"])})
+        try:
+            now = now + by if found["sign"] == "+" else now - by
+        except OverflowError:
+            return None
+    if found["name"] == "today":
+        return now.date().isoformat()
+    return _written(now)
+
+
+def _written(moment: dt.datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")
 
 
 def names(value: Any) -> Iterator[str]:

@@ -6,20 +6,30 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictInt
 
+from seatrial.documents import placeholders
 from seatrial.documents.base import Document, Id, Instant, Part
 from seatrial.documents.conditions import Conditions
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")]
 """A name inside a world: of a type, property, action, role or link."""
 
+Path = Annotated[str, Field(min_length=1)]
+"""A path as in a placeholder, without the braces: `order.total`, `args.lines`,
+`objects.product[each.sku].stock`."""
+
 
 class ObjectType(Part):
     """A type of object."""
 
     key: Name = "id"
-    """The property that names an object of this type; its value is text."""
+    """The property that names an object of this type; its value is text or a whole number."""
     properties: dict[Name, dict[str, Any]] = Field(min_length=1)
-    """Each property and its JSON Schema."""
+    """Each property and its JSON Schema. An object has no others; it may lack those not `required`."""
+    required: tuple[Name, ...] = ()
+    """Properties that every object has; the key always."""
+    new_ids: tuple[str, ...] = ()
+    """What `{{new_id}}` stands for, one after the other; then ids of our own making. They make the
+    keys of new objects readable, and known to a case."""
 
 
 class LinkType(Part):
@@ -61,21 +71,26 @@ class Bind(Part):
     key: str
     """Its key, usually `{{args.…}}`."""
     error: str = ""
-    """What the agent is told when there is no such object."""
+    """What the agent is told when there is no such object; may hold placeholders."""
+    optional: StrictBool = False
+    """When the key names an argument that was not given, nothing is bound and what hangs on the name
+    is left out. Otherwise such a call gives an error."""
 
 
 class Find(Part):
-    """Objects that an action looks up: `{{name}}` is their list."""
+    """Objects that an action looks up: `{{name}}` is their list, as it was before any effect."""
 
     type: Name
     """The object type."""
     where: Conditions = Field(default_factory=dict)
-    """Conditions over their properties; operands may hold placeholders. An operand whose argument was
-    not given drops the condition."""
+    """Conditions over their properties; operands may hold placeholders. An operator whose operand names
+    an argument not given is dropped."""
     linked_from: str | None = None
     """Only objects that a link of type `link` leads to from this key."""
+    linked_to: str | None = None
+    """Only objects that a link of type `link` leads from to this key. Write one of the two."""
     link: Name | None = None
-    """The link type for `linked_from`."""
+    """The link type for `linked_from` or `linked_to`."""
     fields: tuple[Name, ...] = ()
     """Only these properties; all when empty."""
     limit: StrictInt | None = Field(default=None, ge=1)
@@ -85,57 +100,72 @@ class Find(Part):
 class Precondition(Part):
     """What must hold before an action has any effect."""
 
-    of: str
-    """What is looked at: `args`, or the name of a bound object or of a found list."""
+    when: Conditions = Field(default_factory=dict)
+    """Only when these hold: paths such as `args.amount` → conditions."""
+    for_each: Path | None = None
+    """For each item of this list; `{{each}}` is the item."""
+    of: Path
+    """What is looked at: `args`, the name of a bound object or of a found list, or a path."""
     where: Conditions = Field(min_length=1)
-    """The conditions; operands may hold placeholders."""
+    """The conditions over it; operands may hold placeholders. An operator whose operand names an
+    argument not given is dropped; an operand that stands for nothing otherwise is never fulfilled."""
     error: str = Field(min_length=1)
     """What the agent is told when they do not hold; may hold placeholders."""
 
 
-class SetProperties(Part):
-    """Give properties of a bound object new values."""
+class _Effect(Part):
+    when: Conditions = Field(default_factory=dict)
+    """Only when these hold: paths such as `args.amount` → conditions."""
+    for_each: Path | None = None
+    """Once for each item of this list; `{{each}}` is the item."""
+
+
+class SetProperties(_Effect):
+    """Give properties of an object new values."""
 
     effect: Literal["set"]
-    object: Name
-    """The name of the bound object."""
-    properties: dict[Name, Any] = Field(min_length=1)
-    """Property → value; may hold placeholders. A value left out by an argument not given is not set."""
+    object: Path
+    """The name of a bound object, of a found list (each of its objects, as `{{each}}`), of a created
+    object, or `objects.type[path]`."""
+    properties: dict[Path, Any] = Field(min_length=1)
+    """Property, or path inside one (`address.city`) → value; may hold placeholders. A value that is an
+    argument not given is not set."""
 
 
-class AddToProperty(Part):
-    """Add a number to a property, or an item to a list."""
+class AddToProperty(_Effect):
+    """Add a number to a property or take it off; add an item to a list or remove it."""
 
-    effect: Literal["add"]
-    object: Name
-    """The name of the bound object."""
-    property: Name
-    """A number or a list."""
+    effect: Literal["add", "subtract", "remove"]
+    object: Path
+    """As for `set`."""
+    property: Path
+    """A number or a list, or a path to one; for `remove` a list, or a mapping that loses the key."""
     value: Any
-    """The number (may be negative) or the item; may hold placeholders."""
+    """The number or the item; may hold placeholders. Without the argument it names nothing is done."""
 
 
-class CreateObject(Part):
+class CreateObject(_Effect):
     """Create an object."""
 
     effect: Literal["create"]
     type: Name
     """The object type."""
     properties: dict[Name, Any]
-    """All properties, the key among them; `{{new_id}}` is a fresh id."""
+    """All properties, the key among them; `{{new_id}}` is a fresh id. A value that is an argument not
+    given is left out."""
     name: Name = "created"
-    """The name under which `returns` can use it."""
+    """The name under which later effects and `returns` can use it; with `for_each` a list of them."""
 
 
-class DeleteObject(Part):
-    """Delete a bound object and its links."""
+class DeleteObject(_Effect):
+    """Delete an object and its links."""
 
     effect: Literal["delete"]
-    object: Name
-    """The name of the bound object."""
+    object: Path
+    """As for `set`."""
 
 
-class MakeLink(Part):
+class MakeLink(_Effect):
     """Make or cut a link."""
 
     effect: Literal["link", "unlink"]
@@ -168,15 +198,19 @@ class Action(Part):
     """Objects it works on, by name."""
     find: dict[Name, Find] = Field(default_factory=dict)
     """Objects it looks up, by name."""
+    compute: dict[Name, Any] = Field(default_factory=dict)
+    """Values worked out before the preconditions, by name and in order; may hold placeholders and
+    formulas (`$sum`, `$minus`, `$product`, `$round`, `$each` with `$value`)."""
     preconditions: tuple[Precondition, ...] = ()
     """Checked in order before any effect; the first that fails is the answer (an error)."""
     effects: tuple[Effect, ...] = ()
     """Carried out in order, all or none."""
     returns: Any = "done"
     """What the agent gets: any value, may hold placeholders (`{{order}}` the whole object,
-    `{{order.total}}` one property, `{{args.x}}`, `{{now}}`, `{{today}}`)."""
+    `{{order.total}}` one property, `{{args.x}}`, `{{orders.count}}`, `{{now}}`, `{{today}}`), which
+    show the world after the effects."""
     output: dict[str, Any] | None = None
-    """JSON Schema of the answer; the tool then declares it and answers with structured content."""
+    """JSON Schema (2020-12) of the answer, an object; the tool then declares it."""
 
 
 class World(Document):
@@ -187,7 +221,9 @@ class World(Document):
     world: Literal["objects"] = "objects"
     """The kind of practice world."""
     title: str = ""
-    """One line for people."""
+    """One line for people; agents do not see it."""
+    instructions: str = ""
+    """What the server tells agents about itself."""
     now: Instant
     """The frozen clock of every trial; with a time zone."""
     types: dict[Name, ObjectType] = Field(min_length=1)
@@ -202,6 +238,10 @@ class World(Document):
     """Roles by name."""
     actions: dict[Name, Action] = Field(min_length=1)
     """Actions by name; the agent sees one MCP tool each, on a server named as the world."""
+
+    def clock(self, name: str) -> str | None:
+        """What `now`, `today`, or one of them moved (`today - 30 days`) stands for in its trials."""
+        return placeholders.moved(name, self.now)
 
 
 class MockRule(Part):

@@ -15,6 +15,10 @@ from seatrial.trace import Json
 LONGEST_SEARCHED = 100_000
 """`matches` is not fulfilled by a longer text: a pattern may need time in the square of its length."""
 
+AS_WRITTEN = ("matches", "schema")
+"""Operators whose operands hold no placeholders: a pattern or a schema that an argument could get
+into would be the agent's to choose."""
+
 Operators = Sequence[tuple[str, Any]]
 """Operators, each with its operand; an operand that is MISSING is never fulfilled."""
 
@@ -42,7 +46,9 @@ def explain(condition: Condition | Operators, value: Json | Missing, path: str =
     return text
 
 
-def all_fulfilled(conditions: Mapping[str, Condition | Operators], mapping: Json) -> list[str]:
+def all_fulfilled(
+    conditions: Mapping[str, Condition] | Mapping[str, Operators], mapping: Json | Missing
+) -> list[str]:
     """What is missed, one explanation for each condition that does not hold; empty: all hold.
 
     `conditions` maps paths (see `look_up`) to conditions over `mapping`.
@@ -159,8 +165,5 @@ def _words(operator: str, operand: Any) -> str:
 
 
 def unfillable(condition: Condition) -> Iterator[str]:
-    """The operators of a condition whose operands are taken as they are written.
-
-    A pattern or a schema that an agent's argument could get into would be the agent's to choose.
-    """
-    return (name for name, _ in condition.operators if name in ("matches", "schema"))
+    """The operators of a condition whose operands are taken as they are written."""
+    return (name for name, _ in condition.operators if name in AS_WRITTEN)

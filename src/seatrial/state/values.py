@@ -104,7 +104,7 @@ def same(a: Json | Missing, b: Json | Missing) -> bool:
     return isinstance(a, str) and isinstance(b, str) and a == b
 
 
-def look_up(value: Json, path: str) -> Json | Missing:
+def look_up(value: Json | Missing, path: str) -> Json | Missing:
     """What stands at a dotted path: `address.city`, `items.0.id`; MISSING when nothing does.
 
     In a list a step is an index from 0, `*` (this path in every item; items without it are left
@@ -114,7 +114,7 @@ def look_up(value: Json, path: str) -> Json | Missing:
     return walk(value, path.split("."))
 
 
-def walk(value: Json, steps: Sequence[str]) -> Json | Missing:
+def walk(value: Json | Missing, steps: Sequence[str]) -> Json | Missing:
     """What stands at a path that is cut into steps already."""
     for number, step in enumerate(steps):
         if isinstance(value, dict):
@@ -137,9 +137,8 @@ def walk(value: Json, steps: Sequence[str]) -> Json | Missing:
 
 
 def _of_list(items: Sequence[Json], step: str) -> Json | Missing:
-    if step.isdecimal() and step.isascii():
-        # A longer index names no item, and Python refuses to read very long ones.
-        return items[int(step)] if len(step) < 10 and int(step) < len(items) else MISSING
+    if is_index(step, items):
+        return items[int(step)]
     if step == "count":
         return len(items)
     if step in ("sum", "min", "max"):
@@ -154,6 +153,12 @@ def _of_list(items: Sequence[Json], step: str) -> Json | Missing:
 
 LARGEST = 1e300
 """Numbers beyond are not calculated with."""
+
+
+def is_index(step: str, items: Sequence[Json]) -> bool:
+    """Whether a step of a path is the index of an item there is."""
+    # Python refuses to read very long numbers; none of them is an index.
+    return step.isascii() and step.isdecimal() and len(step) < 10 and int(step) < len(items)
 
 
 def is_number(value: object) -> bool:

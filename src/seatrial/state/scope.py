@@ -1,0 +1,265 @@
+"""What placeholders stand for inside an action.
+
+Something can stand for nothing in two ways. An argument that was not given is *omitted*: what is
+written with it is left out. Anything else that is not there is MISSING: conditions over it do not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from seatrial.documents import placeholders
+from seatrial.documents.conditions import Condition, Conditions
+from seatrial.documents.world import World
+from seatrial.errors import WorldError
+from seatrial.state.formulas import FORMULAS, calculated
+from seatrial.state.objects import ObjectKey, State
+from seatrial.state.operators import AS_WRITTEN, Operators, fulfils
+from seatrial.state.paths import Steps, parse, roots
+from seatrial.state.values import MISSING, FrozenList, Missing, as_text, walk
+from seatrial.trace import Json
+
+OF_THE_TRIAL = placeholders.TRIAL_NAMES | {"new_id"}
+"""Names over which an agent has no say."""
+
+RESERVED = OF_THE_TRIAL | {"args", "each", "objects"}
+"""Names that nothing in an action may be given."""
+
+
+class ToolError(Exception):
+    """An action cannot be carried out as asked; the message is for the agent."""
+
+
+class ToldByAuthor(ToolError):
+    """A tool error in the document's own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is fixed for one trial."""
+
+    run: str
+    """The token that `{{run}}` stands for."""
+    seed: int
+    """What `{{new_id}}` is drawn from."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Scope:
+    """The names that placeholders may use while one action is carried out."""
+
+    world: World
+    trial: Trial
+    state: State
+    """The state now; it moves on while effects are carried out."""
+    args: Mapping[str, Json]
+    objects: dict[str, tuple[ObjectKey, ...]] = field(default_factory=dict)
+    """Names of bound and created objects, and the found and repeatedly created ones → their keys."""
+    lists: dict[str, Json] = field(default_factory=dict)
+    """Names of found lists → what they were when they were looked up."""
+    single: dict[str, Json] = field(default_factory=dict)
+    """Names of single objects → their properties as last seen, for those deleted meanwhile."""
+    computed: dict[str, Json | Missing] = field(default_factory=dict)
+    unbound: set[str] = field(default_factory=set)
+    """Names of optional binds and computed values that hang on an argument not given."""
+    each: Json | Missing | ObjectKey = MISSING
+    """The item, or the key of the object, that is worked on."""
+    new_id: str | None = None
+    sure_at: str = ""
+    """Where an effect stands; there, what cannot be worked out is an error."""
+
+    # names and paths
+
+    def resolve(self, path: str) -> Json | Missing:
+        """What a path stands for."""
+        moment = self.world.clock(path)
+        if moment is not None:
+            return moment
+        steps = parse(path)
+        found = self.follow(steps)
+        if found is MISSING and self.sure_at and steps[0] in self.computed.keys() - self.unbound:
+            raise ToolError(f"`{path}` cannot be worked out from these arguments")
+        return found
+
+    def follow(self, steps: Steps) -> Json | Missing:
+        """What a path that is cut into steps stands for."""
+        names = self.steps(steps)
+        if names is None:
+            return MISSING
+        root, rest = names[0], names[1:]
+        if root == "objects":
+            found = self.state.get(*rest[:2]) if len(rest) > 1 else MISSING
+            return found if found is MISSING else walk(found, rest[2:])
+        value = self._root(root)
+        return value if value is MISSING else walk(value, rest)
+
+    def steps(self, steps: Steps) -> list[str] | None:
+        """The steps with what nested paths lead to in their place; None when one leads to nothing."""
+        names = []
+        for step in steps:
+            if isinstance(step, str):
+                names.append(step)
+                continue
+            inner = self.follow(step)
+            if inner is MISSING or isinstance(inner, dict | list):
+                return None
+            names.append(as_text(inner))
+        return names
+
+    def omitted(self, path: str) -> bool:
+        """Whether a path leads into an argument that was not given, or hangs on one."""
+        return self.world.clock(path) is None and self._omitted(parse(path))
+
+    def _omitted(self, steps: Steps) -> bool:
+        if any(self._omitted(step) for step in steps if not isinstance(step, str)):
+            return True
+        if steps[0] != "args":
+            return steps[0] in self.unbound
+        value: Json = self.args
+        for step in steps[1:]:
+            if not isinstance(value, dict) or not isinstance(step, str):
+                return False
+            if step not in value:
+                return True
+            value = value[step]
+        return False
+
+    def _root(self, name: str) -> Json | Missing:
+        if name == "args":
+            return self.args
+        if name == "each":
+            return self.state.get(*self.each) if isinstance(self.each, tuple) else self.each
+        if name == "run":
+            return self.trial.run
+        if name == "new_id":
+            return MISSING if self.new_id is None else self.new_id
+        if name in self.lists:
+            return self.lists[name]
+        if name in self.single:
+            now = self.state.get(*self.objects[name][0])
+            if now is not MISSING:
+                self.single[name] = now
+            return self.single[name]
+        if name in self.objects:
+            now_there = (self.state.get(*key) for key in self.objects[name])
+            return FrozenList(properties for properties in now_there if properties is not MISSING)
+        return self.computed.get(name, MISSING)
+
+    def bind(self, name: str, key: ObjectKey) -> None:
+        """Let a name stand for one object."""
+        self.objects[name] = (key,)
+        self.single[name] = self.state.get(*key)
+
+    def with_each(self, each: Json | ObjectKey) -> Scope:
+        """This scope for one item of a list; names given in it are seen in both."""
+        return replace(self, each=each)
+
+    # values with placeholders
+
+    def fill(self, value: Json) -> Json | Missing:
+        """A value of a document with its placeholders and formulas replaced.
+
+        A text that is one placeholder takes the type of what it stands for; when that is nothing,
+        it is left out: of a mapping, of a list, or altogether (MISSING). Inside a longer text
+        nothing is no text. What is put in is never looked at again.
+        """
+        if isinstance(value, str):
+            name = placeholders.whole(value)
+            if name is not None:
+                return self.resolve(name)
+            return self.fill_text(value)
+        if isinstance(value, dict):
+            if frozenset(value) in FORMULAS:
+                return self._formula(value)
+            filled = ((self.fill(key), self.fill(item)) for key, item in value.items())
+            return {as_text(k): item for k, item in filled if MISSING not in (k, item)}
+        if isinstance(value, list | tuple):
+            return [item for item in map(self.fill, value) if item is not MISSING]
+        return value
+
+    def fill_text(self, text: str) -> str:
+        """A text with its placeholders written out; what stands for nothing is no text."""
+        if "{{" not in text:
+            return text
+        name = placeholders.whole(text)
+        if name is not None:
+            return as_text(self.resolve(name))
+        return str(placeholders.fill(text, lambda path: as_text(self.resolve(path))))
+
+    def _formula(self, formula: Mapping[str, Json]) -> Json | Missing:
+        if "$each" in formula:
+            cause = f"{{{{{formula['$each']}}}}}"
+            items = self.fill(cause)
+            if isinstance(items, list):
+                filled = [self.with_each(item).fill(formula["$value"]) for item in items]
+                return [item for item in filled if item is not MISSING]
+        else:
+            [(name, cause)] = formula.items()
+            numbers = self.fill(cause)
+            # An operand that stands for nothing must not make the others look like the whole.
+            if isinstance(numbers, list) and (isinstance(cause, str) or len(numbers) == len(cause)):
+                result = calculated(name, numbers)
+                if result is not MISSING:
+                    return result
+        if self.sure_at and not self.hangs_on_omitted(cause):
+            message = f"{', '.join(formula)} cannot be worked out from these arguments"
+            raise self.fault(message, by_agent=agents_say(formula))
+        return MISSING
+
+    def hangs_on_omitted(self, value: Json) -> bool:
+        """Whether a value names an argument that was not given."""
+        return any(map(self.omitted, placeholders.names(value)))
+
+    def fault(self, message: str, *, by_agent: bool) -> ToolError | WorldError:
+        """An error for the agent where its call had a say in the cause, else one of the document."""
+        if by_agent:
+            return ToolError(message)
+        return WorldError(f"world {self.world.id!r}: {self.sure_at or 'an action'}: {message}")
+
+    # conditions
+
+    def filled(self, condition: Condition) -> Operators:
+        """The operators with their operands filled in, without those that hang on an omitted argument."""
+        return [
+            (name, operand if name in AS_WRITTEN else self.fill(operand))
+            for name, operand in condition.operators
+            if name in AS_WRITTEN or not self.hangs_on_omitted(operand)
+        ]
+
+    def filled_all(self, conditions: Conditions) -> dict[str, Operators]:
+        """Each path with its operators filled in."""
+        return {path: self.filled(condition) for path, condition in conditions.items()}
+
+    def all_hold(self, conditions: Conditions) -> bool:
+        """Whether the conditions hold, whose paths are those of placeholders (`args.amount`)."""
+        return all(
+            fulfils(self.filled(condition), self.resolve(path))
+            for path, condition in conditions.items()
+        )
+
+    def repeated(self, for_each: str | None) -> Sequence[Scope]:
+        """This scope, or one for each item of the list that `for_each` leads to.
+
+        Raises:
+            ToolError, WorldError: it leads to something else.
+        """
+        if for_each is None:
+            return (self,)
+        if self.omitted(for_each):
+            return ()
+        items = self.resolve(for_each)
+        if not isinstance(items, list):
+            raise self.fault(f"there is no list `{for_each}`", by_agent=True)
+        return [self.with_each(item) for item in items]
+
+
+def agents_say(value: Any) -> bool:
+    """Whether what a value comes to hangs on the call, and not on the document alone."""
+    if isinstance(value, dict) and "$each" in value:
+        return True
+    return any(
+        not OF_THE_TRIAL.issuperset(roots(parse(name.split()[0])))
+        for name in placeholders.names(value)
+    )

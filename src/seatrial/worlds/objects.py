@@ -1,0 +1,70 @@
+"""A practice world of kind `objects`: YAML objects, actions declared as data, one copy a trial."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from seatrial.state.actions import Actions
+from seatrial.state.difference import difference
+from seatrial.state.scope import Trial
+from seatrial.tools import Tool
+from seatrial.trace import Answer, Change, Json
+
+
+class ObjectsWorld:
+    """One trial's world, served as one tool server; what it hands out cannot be used to change it."""
+
+    def __init__(self, actions: Actions, *, run_token: str, seed: int) -> None:
+        self._actions = actions
+        self._trial = Trial(run=run_token, seed=seed)
+        self._state = actions.start
+        self._version = 0
+        # An agent may call in parallel, from several threads where it runs in this process.
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The server's name: the fixture's id."""
+        return self._actions.world.id
+
+    @property
+    def instructions(self) -> str:
+        """What the server tells agents about itself; may be empty."""
+        return self._actions.world.instructions
+
+    @property
+    def version(self) -> int:
+        """Rises by one with each call that changed something."""
+        return self._version
+
+    def tools(self) -> tuple[Tool, ...]:
+        """The world's actions as tools, whatever a role may call."""
+        return self._actions.tools
+
+    async def call(self, tool: str, arguments: dict[str, Json]) -> Answer:
+        """Carry out an action; see `act`."""
+        return self.act(tool, arguments)
+
+    def act(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
+        """Carry out an action. What the agent did wrong is an answer that says what to do otherwise.
+
+        Raises:
+            WorldError: the action cannot do what the fixture says.
+        """
+        with self._lock:
+            outcome = self._actions.carry_out(tool, arguments, self._state, self._trial)
+            if outcome.state is not self._state:
+                self._state = outcome.state
+                self._version += 1
+            return outcome.answer
+
+    def changes(self) -> tuple[Change, ...]:
+        """The exact difference from the trial's start to now."""
+        return difference(self._actions.start, self._state)
+
+    def state(self) -> dict[str, Json]:
+        """Everything there is now, as a copy: `{"objects": {type: {key: {…}}}, "links": [{type, from, to}]}`."""
+        state = self._state
+        return {"objects": state.to_json(), "links": state.links_to_json()}
