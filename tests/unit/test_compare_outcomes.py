@@ -99,6 +99,13 @@ def test_case_that_is_not_required_regresses_by_its_surprise_among_its_like():
     )
 
 
+def test_one_failure_is_never_called_a_regression():
+    for required in ((), ("a",)):
+        for trials in ("f", "pf", "p" * 9 + "f"):
+            case = only(compared({"a": "p" * 200}, {"a": trials}, required=required))
+            assert case.outcome is not Outcome.REGRESSED, (required, trials)
+
+
 def test_invalid_trials_are_left_out_counted_and_told():
     case = only(compared({"a": GOOD}, {"a": "pippip"}))
 

@@ -11,9 +11,11 @@ from typing import NoReturn
 import click
 
 from seatrial import __version__
+from seatrial.cli.compare import compare
+from seatrial.cli.gate import gate
 from seatrial.errors import Error, ExitCode
 
-COMMANDS: tuple[click.Command, ...] = ()
+COMMANDS: tuple[click.Command, ...] = (compare, gate)
 """Every command, in the order in which the help shows them."""
 
 

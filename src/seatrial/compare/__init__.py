@@ -11,6 +11,7 @@ from seatrial.compare.model import (
     SuiteComparison,
     Tally,
     Worst,
+    worst_first,
 )
 from seatrial.compare.sides import CaseFacts, Side
 
@@ -27,4 +28,5 @@ __all__ = [
     "Tally",
     "Worst",
     "compare",
+    "worst_first",
 ]

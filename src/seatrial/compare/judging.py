@@ -126,8 +126,14 @@ def _surprising(contests: list[Contest], rule: Rule) -> dict[str, float]:
             continue
         failed = candidate.batch_valid - candidate.batch_passed
         reference = Reference(base.batch_passed, base.batch_valid)
+        # One failure is never called a regression: in a small suite the prior would make it one.
         family.append(
-            (contest.case, predictive_p(candidate.batch_passed, failed, reference, rule.prior))
+            (
+                contest.case,
+                predictive_p(candidate.batch_passed, failed, reference, rule.prior)
+                if failed >= rule.least_failures
+                else 1.0,
+            )
         )
     listed = discoveries([p for _, p in family], FALSE_DISCOVERIES)
     return dict(entry for entry, found in zip(family, listed, strict=True) if found)

@@ -182,3 +182,28 @@ class Comparison(_Record):
     invalid: dict[str, dict[str, int]] = Field(default_factory=dict)
     """`baseline` and `candidate` → cause → invalid trials."""
     served: ServedModels = ServedModels()
+
+
+def worst_first(comparison: Comparison) -> tuple[CaseComparison, ...]:
+    """The cases in which the candidate went wrong, what a person must look at first to begin with.
+
+    Forbidden actions, those that the release does not do before the others; required cases that regressed; other
+    cases that regressed; failures without a verdict, in required cases before the others; failures that
+    the release shows too.
+    """
+    wrong = [case for case in comparison.cases if case.worst is not None]
+    return tuple(sorted(wrong, key=_gravity))
+
+
+def _gravity(case: CaseComparison) -> tuple[bool, bool, bool, bool, float, float]:
+    tally = case.candidate
+    failing = tally.failed / tally.valid if tally and tally.valid else 0.0
+    settled = case.outcome in (Outcome.UNCHANGED, Outcome.IMPROVED)
+    return (
+        not case.forbidden or case.forbidden_before,
+        not case.forbidden,
+        case.outcome is not Outcome.REGRESSED,
+        settled or not case.required,
+        -(case.evidence or 0.0),
+        -failing,
+    )

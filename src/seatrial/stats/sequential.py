@@ -64,6 +64,8 @@ class Rule:
     """Trials added at a time to a suspicious case."""
     least_baseline: int = 5
     """With fewer baseline trials nothing is called regressed."""
+    least_failures: int = 2
+    """With fewer failures neither: one failure is not called a regression, however good the baseline is."""
     top_up: int = 40
     """Baseline trials, stored and live together, up to which a suspicious case's baseline is topped up."""
     confirm: int = 0
@@ -134,7 +136,8 @@ def decide(counts: Counts, rule: Rule) -> Decision:
 
     if counts.forbidden:
         return Decision(None, "a forbidden action is not cleared by further trials", evidence)
-    if enough and log_evidence >= math.log(rule.evidence) - 1e-9:
+    strong = enough and counts.failed >= rule.least_failures
+    if strong and log_evidence >= math.log(rule.evidence) - 1e-9:
         return _confirmed(counts, rule, strength)
     if done < rule.screen:
         why = f"{done} of the {rule.screen} valid trials that are needed to tell"

@@ -1,0 +1,93 @@
+"""`seatrial compare`: what changed, case by case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from seatrial.compare import CaseComparison, Comparison, PassK, SuiteComparison, Tally
+
+_COLORS = {"regressed": "red", "improved": "green", "undecided": "yellow", "removed": "yellow",
+           "incomparable": "yellow"}  # fmt: skip
+
+
+@click.command("compare")
+@click.argument("run")
+@click.option(
+    "--baseline", metavar="PATH|REF", help="Hold it against this, not the newest release."
+)
+@click.option("--arm", metavar="ID", help="The candidate, where the run has several arms.")
+@click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder with .seatrial/; the current one when left out.",
+)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+def compare(run: str, baseline: str | None, arm: str | None, root: Path | None, form: str) -> None:
+    """Compare a RUN (a folder, an id, or `latest`) with the released baseline, case by case.
+
+    Rules on nothing: `seatrial gate` does.
+    """
+    import json
+
+    from seatrial.cli.compared import compared, heading, tell
+
+    found = compared(run, baseline, arm, root=root)
+    if form == "json":
+        # ASCII alone, so that nothing an agent wrote can steer the terminal.
+        click.echo(json.dumps(found.comparison.model_dump(mode="json"), indent=1))
+        return
+    tell(heading(found.comparison), bold=True)
+    for line in found.why_no_baseline.splitlines():
+        tell(line)
+    tell()
+    for case in found.comparison.cases:
+        _tell_case(case)
+    _tell_suite(found.comparison)
+
+
+def _tell_case(case: CaseComparison) -> None:
+    from seatrial.cli.compared import tell
+
+    outcome = click.style(f"{case.outcome.value:<13}", fg=_COLORS.get(case.outcome.value))
+    click.echo(outcome, nl=False)
+    tell(f"{case.case}{' (required)' if case.required else ''}")
+    tell(f"released {_rate(case.baseline)}   candidate {_rate(case.candidate)}", indent=13)
+    tell(case.sentence, indent=13)
+
+
+def _rate(tally: Tally | None) -> str:
+    if tally is None or not tally.valid:
+        return "-"
+    return f"{tally.passed}/{tally.valid} [{tally.low:.2f}, {tally.high:.2f}]"
+
+
+def _tell_suite(comparison: Comparison) -> None:
+    from collections import Counter
+
+    from seatrial.cli.compared import tell
+
+    outcomes = Counter(case.outcome.value for case in comparison.cases)
+    tell()
+    tell(", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common()))
+    if comparison.overall is not None:
+        tell(_overall(comparison.overall))
+    for side, series in comparison.pass_k.items():
+        tell(f"pass^k of the {side}: {', '.join(_pass_k(p) for p in series)}")
+
+
+def _overall(suite: SuiteComparison) -> str:
+    return (
+        f"mean pass rate over {suite.cases} cases: released {suite.baseline_mean:.3f}, candidate "
+        f"{suite.candidate_mean:.3f}; drop {suite.drop:.3f}, at 95 % at most {suite.drop_upper:.3f}; "
+        f"chance without a change {suite.p_worse:.2g}; margin {suite.margin:g}, provable "
+        f"{suite.provable_margin:.3f}"
+    )
+
+
+def _pass_k(found: PassK) -> str:
+    missing = f" ({found.missing} cases with fewer trials)" if found.missing else ""
+    return f"k={found.k} {found.value:.2f} [{found.low:.2f}, {found.high:.2f}]{missing}"

@@ -1,0 +1,128 @@
+"""A run held against its baseline: what `compare`, `gate`, `report` and the MCP server begin with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from seatrial.baseline import Baseline, resolve
+from seatrial.compare import CaseComparison, Comparison, Side, compare
+from seatrial.documents import Policy
+from seatrial.errors import NothingReleased, UsageError, printable
+from seatrial.gate import stricter
+from seatrial.git import Repository
+from seatrial.store import Run, find
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison with the runs it was made from."""
+
+    run: Run
+    arm: str
+    """The candidate."""
+    baseline: Baseline | None
+    """None where nothing is released yet."""
+    comparison: Comparison
+    loosened: tuple[str, ...]
+    """Points of the gate's policy that the candidate's documents would loosen."""
+    why_no_baseline: str = ""
+
+
+def compared(
+    name: str, baseline: str | None, arm: str | None, *, root: Path | None = None
+) -> Compared:
+    """Compare a stored run with a baseline.
+
+    The policy is the stricter of the baseline's and the run's own, point by point: a change cannot
+    loosen what it is judged by before somebody has released it.
+
+    Args:
+        name: path or id of a run, or `latest`.
+        baseline: a folder, a run or a git ref; None for the newest release.
+        arm: the candidate, where the run has several arms.
+        root: the folder with `.seatrial/`; the current one when left out.
+
+    Raises:
+        UsageError: there is no such run or arm.
+        BaselineError: the named baseline does not exist or cannot be read.
+        StorageError: the run cannot be read.
+    """
+    root = root or Path.cwd()
+    run = Run.open(find(root, name))
+    chosen = _candidate(run, arm)
+    suite, agent = run.manifest.suite, run.catalog.arms[chosen].agent
+    missing = ""
+    try:
+        repository = Repository.find(root)
+        found = resolve(baseline, suite, agent, root=root, repository=repository)
+    except NothingReleased as error:
+        found, missing = None, error.render()
+    own = _policy(run)
+    policy, loosened = stricter(_policy(found.run), own) if found else (own, ())
+    comparison = compare(
+        _side(found.run, found.info.arm) if found else None,
+        _side(run, chosen),
+        policy,
+        about=found.info if found else None,
+    )
+    return Compared(run, chosen, found, comparison, loosened, missing)
+
+
+def _candidate(run: Run, arm: str | None) -> str:
+    arms = run.manifest.arms
+    if arm is None and len(arms) == 1:
+        return arms[0]
+    if arm in arms:
+        return arm
+    what = f"no arm {arm!r}" if arm else f"{len(arms)} arms; one of them is the candidate"
+    raise UsageError(
+        f"run {run.manifest.run} has {what}", hint=f"--arm, with one of {', '.join(arms)}"
+    )
+
+
+def _policy(run: Run) -> Policy:
+    suite = run.catalog.suites.get(run.manifest.suite)
+    return suite.gate if suite else Policy()
+
+
+def _side(run: Run, arm: str) -> Side:
+    return Side.of(run.manifest, run.catalog, arm, run.records(arm), where=run.where)
+
+
+def heading(comparison: Comparison) -> str:
+    """What is compared with what."""
+    text = f"Suite {comparison.suite}: {comparison.candidate_arm} {comparison.candidate_version}"
+    baseline = comparison.baseline
+    if baseline is None:
+        return f"{text} (run {comparison.run}), no baseline"
+    approved = f", approved by {baseline.approved_by}" if baseline.approved_by else ""
+    return (
+        f"{text} (run {comparison.run}) against {baseline.arm} {baseline.version} "
+        f"({baseline.where}{approved})"
+    )
+
+
+def tell(text: str = "", *, indent: int = 0, bold: bool = False, color: str | None = None) -> None:
+    """A line on the terminal; what could steer it is written out."""
+    click.secho(" " * indent + printable(text), bold=bold or None, fg=color)
+
+
+def tell_case(case: CaseComparison, number: int) -> None:
+    """A case in which the candidate went wrong: how often, at which step, and where the expectation stands."""
+    required = ", required" if case.required else ""
+    tell(f"{number}. {case.case} ({case.outcome.value}{required})", indent=2, bold=True)
+    if case.title:
+        tell(case.title, indent=5)
+    tell(case.sentence, indent=5)
+    worst = case.worst
+    if worst is None:
+        return
+    step = f"trial {worst.trial}"
+    step += f", turn {worst.turn}" if worst.turn is not None else ""
+    step += f", call {worst.call}" if worst.call is not None else ""
+    tell(f"{step}: {worst.check}: {worst.reason}", indent=5)
+    if worst.place:
+        tell(worst.place, indent=5)

@@ -1,0 +1,105 @@
+"""`seatrial gate`: may this change be merged or released?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from seatrial.errors import ExitCode
+
+if TYPE_CHECKING:
+    from seatrial.cli.compared import Compared
+    from seatrial.gate import Ruling
+
+_COLORS = {"open": "green", "closed": "red", "undecided": "yellow", "warning": "yellow"}
+
+
+@click.command("gate")
+@click.argument("run")
+@click.option(
+    "--baseline", metavar="PATH|REF", help="Hold it against this, not the newest release."
+)
+@click.option("--arm", metavar="ID", help="The candidate, where the run has several arms.")
+@click.option(
+    "--profile",
+    type=click.Choice(["pr", "release"]),
+    help="pr: not shown worse. release: shown not worse. The suite says when left out.",
+)
+@click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder with .seatrial/; the current one when left out.",
+)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--json",
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the ruling to this file as well.",
+)
+def gate(
+    run: str,
+    baseline: str | None,
+    arm: str | None,
+    profile: Literal["pr", "release"] | None,
+    root: Path | None,
+    form: str,
+    file: Path | None,
+) -> ExitCode:
+    """Rule on a RUN (a folder, an id, or `latest`): open, closed or undecided.
+
+    Exits with 0 when the gate is open, 1 when it is closed, 3 when it is undecided.
+    """
+    from seatrial.cli.compared import compared
+    from seatrial.gate import rule
+
+    found = compared(run, baseline, arm, root=root)
+    ruling = rule(found.comparison, profile=profile, loosened=found.loosened)
+    if file:
+        _write(file, ruling)
+    if form == "json":
+        click.echo(_json(ruling))
+    else:
+        _tell(found, ruling)
+    return ExitCode[ruling.ruling.name]
+
+
+def _tell(found: Compared, ruling: Ruling) -> None:
+    """The ruling, its grounds, then the three worst cases."""
+    from seatrial.cli.compared import heading, tell, tell_case
+    from seatrial.compare import worst_first
+
+    tell(ruling.headline, bold=True, color=_COLORS[ruling.ruling.value])
+    tell(heading(found.comparison))
+    if found.why_no_baseline:
+        for line in found.why_no_baseline.splitlines():
+            tell(line)
+    tell()
+    for ground in ruling.grounds:
+        effect = click.style(f"{ground.effect:<10}", fg=_COLORS.get(ground.effect))
+        click.echo(effect, nl=False)
+        tell(ground.text)
+    worst = worst_first(found.comparison)[:3]
+    if worst:
+        tell()
+        tell("Where the candidate went wrong", bold=True)
+    for number, case in enumerate(worst, 1):
+        tell_case(case, number)
+
+
+def _json(ruling: Ruling) -> str:
+    import json
+
+    # ASCII alone, so that nothing an agent wrote can steer the terminal.
+    return json.dumps(ruling.model_dump(mode="json"), indent=1)
+
+
+def _write(file: Path, ruling: Ruling) -> None:
+    from seatrial.errors import StorageError
+
+    try:
+        file.write_text(_json(ruling) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"{file} cannot be written: {error.strerror}") from error
