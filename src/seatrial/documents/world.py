@@ -104,8 +104,9 @@ class Precondition(Part):
     """Only when these hold: paths such as `args.amount` → conditions."""
     for_each: Path | None = None
     """For each item of this list; `{{each}}` is the item."""
-    of: Path
-    """What is looked at: `args`, the name of a bound object or of a found list, or a path."""
+    of: Path | None = None
+    """What is looked at: `args`, the name of a bound object or of a found list, or a path. Left out:
+    the paths of `where` start with such a name themselves."""
     where: Conditions = Field(min_length=1)
     """The conditions over it; operands may hold placeholders. An operator whose operand names an
     argument not given is dropped; an operand that stands for nothing otherwise is never fulfilled."""
@@ -200,7 +201,7 @@ class Action(Part):
     """Objects it looks up, by name."""
     compute: dict[Name, Any] = Field(default_factory=dict)
     """Values worked out before the preconditions, by name and in order; may hold placeholders and
-    formulas (`$sum`, `$minus`, `$product`, `$round`, `$each` with `$value`)."""
+    formulas (`$sum`, `$minus`, `$product`, `$min`, `$max`, `$round`, `$each` with `$value`)."""
     preconditions: tuple[Precondition, ...] = ()
     """Checked in order before any effect; the first that fails is the answer (an error)."""
     effects: tuple[Effect, ...] = ()

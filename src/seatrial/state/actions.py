@@ -191,10 +191,14 @@ def _candidates(find: Find, scope: Scope) -> Iterator[tuple[str, Properties]]:
 
 def _hold(precondition: Precondition, scope: Scope) -> None:
     for each in scope.repeated(precondition.for_each):
-        if each.omitted(precondition.of) or not each.all_hold(precondition.when):
+        of = precondition.of
+        if (of is not None and each.omitted(of)) or not each.all_hold(precondition.when):
             continue
-        where = each.filled_all(precondition.where)
-        if all_fulfilled(where, each.resolve(precondition.of)):
+        if of is None:
+            holds = each.all_hold(precondition.where)
+        else:
+            holds = not all_fulfilled(each.filled_all(precondition.where), each.resolve(of))
+        if not holds:
             raise ToldByAuthor(each.fill_text(precondition.error))
 
 

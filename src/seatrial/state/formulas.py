@@ -1,4 +1,4 @@
-"""Formulas in the values of an action: sums, differences, products, rounding, and one value an item.
+"""Formulas in the values of an action: of numbers, and of one value for each item of a list.
 
 {$sum: [1, 2]}  {$minus: [10, 3, 1]}  {$product: ["{{each.price}}", 2]}  {$round: [2.345, 2]}
 {$each: args.lines, $value: {sku: "{{each.sku}}"}}
@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from seatrial.state.values import EXACTLY, MISSING, Missing, as_decimal, as_number, is_number
 from seatrial.trace import Json
 
-NUMBERS = ("$sum", "$minus", "$product", "$round")
+NUMBERS = ("$sum", "$minus", "$product", "$min", "$max", "$round")
 """The formulas that take a list of numbers."""
 
 FORMULAS = frozenset({frozenset({"$each", "$value"}), *(frozenset({name}) for name in NUMBERS)})
@@ -46,6 +46,8 @@ def _calculated(formula: str, numbers: Sequence[Json]) -> int | float | Missing:
         result = as_decimal(numbers[0])
         for number in numbers[1:]:
             result = EXACTLY.subtract(result, as_decimal(number))
+    elif formula in ("$min", "$max") and numbers:
+        result = (min if formula == "$min" else max)(map(as_decimal, numbers))
     elif formula == "$round" and len(numbers) == 2 and numbers[1] in range(13):
         digits = Decimal(1).scaleb(-int(numbers[1]))
         result = as_decimal(numbers[0]).quantize(digits, ROUND_HALF_UP, EXACTLY)

@@ -1,6 +1,6 @@
 """Paths in placeholders: a name and steps.
 
-`order.total`, `args.lines.*.amount.sum` (see `values.look_up`). A step in brackets is itself a path, and
+`order.total`, `args.lines.*.amount` (see `values.look_up`). A step in brackets is itself a path, and
 what that leads to is the step: `flight.dates[args.date]`. The root `objects` holds the world:
 `objects.product[each.sku].stock`.
 """

@@ -50,8 +50,8 @@ class Validator:
 
 
 def validator(schema: Schema) -> Validator:
-    """The compiled schema, compiled once for equal schemas."""
-    return _compiled(json.dumps(schema, sort_keys=True))
+    """The compiled schema, compiled once for schemas that are written alike."""
+    return _compiled(json.dumps(schema))
 
 
 @lru_cache(maxsize=2048)
@@ -66,6 +66,8 @@ def schema_problem(schema: object) -> str | None:
     except SchemaError as error:
         where = ".".join(map(str, error.path))
         return f"is no JSON Schema: {error.message}" + (f" (at {where})" if where else "")
+    except (RecursionError, OverflowError):
+        return "is a JSON Schema nested too deep, or of numbers too large"
     for ref in _references(schema):
         if not ref.startswith("#"):
             return f"`$ref` {ref!r} leads outside; only references within the schema are followed"

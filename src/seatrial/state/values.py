@@ -107,9 +107,9 @@ def same(a: Json | Missing, b: Json | Missing) -> bool:
 def look_up(value: Json | Missing, path: str) -> Json | Missing:
     """What stands at a dotted path: `address.city`, `items.0.id`; MISSING when nothing does.
 
-    In a list a step is an index from 0, `*` (this path in every item; items without it are left
-    out), or `count`, `sum`, `min`, `max` of the whole list. A mapping may have keys with dots: the
-    key that is the whole rest of the path is taken before its parts.
+    In a list a step is an index from 0, `count` (how many items there are), or `*`: the rest of the
+    path in every item; items without it are left out. A mapping may have keys with dots: the key
+    that is the whole rest of the path is taken before its parts.
     """
     return walk(value, path.split("."))
 
@@ -139,16 +139,7 @@ def walk(value: Json | Missing, steps: Sequence[str]) -> Json | Missing:
 def _of_list(items: Sequence[Json], step: str) -> Json | Missing:
     if is_index(step, items):
         return items[int(step)]
-    if step == "count":
-        return len(items)
-    if step in ("sum", "min", "max"):
-        if not all(is_number(item) for item in items):
-            return MISSING
-        if step == "sum":
-            return add(*items)
-        if items:
-            return min(items) if step == "min" else max(items)
-    return MISSING
+    return len(items) if step == "count" else MISSING
 
 
 LARGEST = 1e300
@@ -170,16 +161,6 @@ def is_number(value: object) -> bool:
 
 EXACTLY = Context(prec=60)
 """Decimal arithmetic with room for what two JSON numbers can say."""
-
-
-def add(*numbers: int | float) -> int | float:
-    """The sum of the numbers as they are written: 0.1 + 0.2 is 0.3."""
-    if all(isinstance(number, int) for number in numbers):
-        return sum(numbers)
-    total = Decimal(0)
-    for number in numbers:
-        total = EXACTLY.add(total, as_decimal(number))
-    return as_number(total)
 
 
 def as_decimal(number: int | float) -> Decimal:

@@ -1,0 +1,423 @@
+"""What is wrong inside one action of a world: names that stand for nothing, values that cannot fit."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from seatrial.documents import placeholders
+from seatrial.documents.conditions import Condition, Conditions
+from seatrial.documents.world import (
+    Action,
+    AddToProperty,
+    CreateObject,
+    DeleteObject,
+    Effect,
+    Find,
+    MakeLink,
+    SetProperties,
+    World,
+)
+from seatrial.state.formulas import FORMULAS, NUMBERS
+from seatrial.state.operators import AS_WRITTEN
+from seatrial.state.paths import Steps, parse
+from seatrial.state.schemas import did_you_mean, schema_problem, validator
+from seatrial.state.scope import RESERVED
+from seatrial.state.values import shown
+
+Found = tuple[str, str]
+"""Path inside the action (`.bind.order.key`), and what is wrong there."""
+
+OF_LISTS = ("*", "count")
+"""Steps into a list beside its indices."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Thing:
+    """What a name stands for, as far as the document tells."""
+
+    kind: Literal["object", "list", "value"]
+    type: str = ""
+    """The object type of an object, or of a list of them; empty: unknown."""
+
+
+@dataclass(slots=True)
+class _Names:
+    """The names that may be used at one place of an action."""
+
+    world: World
+    parameters: Mapping[str, Any]
+    things: dict[str, _Thing] = field(default_factory=dict)
+    each: _Thing | None = None
+    new_id: bool = False
+
+    def problem(self, name: str) -> str | None:
+        """What is wrong with a placeholder, or with a path outside braces."""
+        if self.world.clock(name) is not None:
+            return None
+        try:
+            steps = parse(name)
+        except ValueError as error:
+            if name.startswith(("now", "today")):
+                return f"{name!r} is no moment; one moves like `today - 30 days` or `now + 2 hours`"
+            return str(error)
+        return self._of(steps, name)
+
+    def target(self, name: str) -> _Thing | str:
+        """The object or list that `object:` leads to, or what is wrong with it."""
+        if name in self.things and self.things[name].kind != "value":
+            return self.things[name]
+        problem = self.problem(name)
+        if problem:
+            return problem
+        steps = parse(name)
+        if steps[0] == "objects" and len(steps) == 3 and isinstance(steps[1], str):
+            return _Thing("object", steps[1])
+        return f"{name!r} is no bound, found or created object, and no `objects.type[path]`"
+
+    def properties(self, type: str) -> Mapping[str, Any]:
+        """The properties of an object type."""
+        kind = self.world.types.get(type)
+        return {} if kind is None else kind.properties
+
+    def _of(self, steps: Steps, name: str) -> str | None:
+        for step in steps:
+            if not isinstance(step, str):
+                problem = self._of(step, name)
+                if problem:
+                    return problem
+        root, rest = steps[0], steps[1:]
+        assert isinstance(root, str)  # the first step of a path is a name
+        if root in ("run", "now", "today"):
+            return f"{name!r}: {root} is a text and holds nothing" if rest else None
+        if root == "new_id":
+            return None if self.new_id else "`new_id` is only for the properties of a `create`"
+        if root == "args":
+            return _unknown("argument", rest, self.parameters) if rest else None
+        if root == "objects":
+            return self._of_world(rest, name)
+        thing = self.each if root == "each" else self.things.get(root)
+        if thing is None:
+            if root == "each":
+                return "`each` stands for something only with `for_each` or a list as `object`"
+            known = sorted({*self.things, "args", "objects", "run", "now", "today"})
+            near = did_you_mean(root, known) or f" (there are {', '.join(known)})"
+            return f"{name!r} names nothing here{near}"
+        return self._of_thing(thing, rest)
+
+    def _of_thing(self, thing: _Thing, rest: Steps) -> str | None:
+        if not rest or thing.kind == "value" or not isinstance(rest[0], str):
+            return None
+        if thing.kind == "object":
+            return _unknown(f"property of {thing.type}", rest, self.properties(thing.type))
+        first, after = rest[0], rest[1:]
+        if first not in OF_LISTS and not first.isdecimal():
+            return f"a list has no {first!r}; it has indices from 0 and {', '.join(OF_LISTS)}"
+        if first == "count":
+            return "the count of a list is a number and holds nothing" if after else None
+        return self._of_thing(_Thing("object", thing.type), after) if thing.type else None
+
+    def _of_world(self, rest: Steps, name: str) -> str | None:
+        if len(rest) < 2:
+            return f"{name!r} is no object: write `objects.type[path of its key]`"
+        type = rest[0]
+        if not isinstance(type, str):
+            return f"{name!r}: the object type cannot be looked up"
+        if type not in self.world.types:
+            return f"there is no object type {type!r}{did_you_mean(type, self.world.types)}"
+        return self._of_thing(_Thing("object", type), rest[2:])
+
+
+def _unknown(what: str, rest: Steps, known: Mapping[str, Any]) -> str | None:
+    first = rest[0]
+    if not isinstance(first, str) or first in known or ".".join(map(str, rest)) in known:
+        return None
+    there = f" (there are {', '.join(known)})" if known else ""
+    return f"{first!r} is no {what}{did_you_mean(first, known) or there}"
+
+
+def action_problems(world: World, name: str, action: Action) -> Iterator[Found]:
+    """Every problem of one action, each with its path inside the action."""
+    yield from _schemas(action)
+    if action.read_only and action.effects:
+        yield ".effects", "a `read_only` action has no effects"
+    if action.read_only and action.destructive:
+        yield ".destructive", "a `read_only` action destroys nothing"
+    declared = action.parameters.get("properties", {})
+    names = _Names(world, declared if isinstance(declared, dict) else {})
+    yield from _looked_up(action, names)
+    for computed, template in action.compute.items():
+        yield from _new_name(computed, f".compute.{computed}", names)
+        yield from _value(template, f".compute.{computed}", names)
+        names.things[computed] = _Thing("value")
+    for number, precondition in enumerate(action.preconditions):
+        path = f".preconditions[{number}]"
+        own = yield from _repeated(precondition.for_each, path, names)
+        yield from _when(precondition.when, path, own)
+        problem = own.problem(precondition.of) if precondition.of is not None else None
+        if problem:
+            yield f"{path}.of", problem
+        else:
+            yield from _where(precondition.where, f"{path}.where", own, precondition.of)
+        yield from _value(precondition.error, f"{path}.error", own)
+    for number, effect in enumerate(action.effects):
+        yield from _effect(effect, f".effects[{number}]", names)
+    yield from _value(action.returns, ".returns", names)
+    if action.output is not None:
+        whole = isinstance(action.returns, str) and placeholders.whole(action.returns)
+        if not whole and not isinstance(action.returns, dict):
+            yield ".returns", "must be an object, since `output` is declared"
+
+
+def _schemas(action: Action) -> Iterator[Found]:
+    for path, schema in ((".parameters", action.parameters), (".output", action.output)):
+        if schema is None:
+            continue
+        problem = schema_problem(schema)
+        if problem:
+            yield path, problem
+        elif schema.get("type") != "object":
+            yield path, "must be the schema of an object; write `type: object`"
+    if schema_problem(action.parameters):
+        return
+    declared = action.parameters.get("properties", {})
+    for number, name in enumerate(action.parameters.get("required", ())):
+        if name not in declared:
+            guess = did_you_mean(name, declared)
+            yield f".parameters.required[{number}]", f"{name!r} is no declared argument{guess}"
+    for name, schema in declared.items():
+        if isinstance(schema, dict) and "default" in schema:
+            misfits = validator(schema).misfits(schema["default"], lambda _: "the default")
+            yield from ((f".parameters.properties.{name}.default", m) for m in misfits)
+
+
+def _looked_up(action: Action, names: _Names) -> Iterator[Found]:
+    for bound, bind in action.bind.items():
+        path = f".bind.{bound}"
+        yield from _new_name(bound, path, names)
+        yield from _type(bind.type, path, names)
+        yield from _value(bind.key, f"{path}.key", names)
+        yield from _value(bind.error, f"{path}.error", names)
+        names.things[bound] = _Thing("object", bind.type)
+    for found, find in action.find.items():
+        path = f".find.{found}"
+        yield from _new_name(found, path, names)
+        yield from _type(find.type, path, names)
+        properties = names.properties(find.type)
+        if properties:
+            for number, name in enumerate(find.fields):
+                if name not in properties:
+                    guess = did_you_mean(name, properties)
+                    yield (
+                        f"{path}.fields[{number}]",
+                        f"{name!r} is no property of {find.type}{guess}",
+                    )
+        yield from _where(find.where, f"{path}.where", names, _Thing("object", find.type))
+        yield from _linked(find, path, names)
+        names.things[found] = _Thing("list", find.type)
+
+
+def _linked(find: Find, path: str, names: _Names) -> Iterator[Found]:
+    ends = {"linked_from": find.linked_from, "linked_to": find.linked_to}
+    written = [end for end, key in ends.items() if key is not None]
+    if find.link is not None and find.link not in names.world.links:
+        guess = did_you_mean(find.link, names.world.links)
+        yield f"{path}.link", f"there is no link type {find.link!r}{guess}"
+    if (find.link is None) != (not written):
+        yield path, "`link` and one of `linked_from` and `linked_to` go together"
+    if len(written) > 1:
+        yield path, "write either `linked_from` or `linked_to`"
+    kind = names.world.links.get(find.link or "")
+    for end in written:
+        yield from _value(ends[end], f"{path}.{end}", names)
+        if kind is not None:
+            other = kind.target if end == "linked_from" else kind.source
+            if other != find.type:
+                yield f"{path}.type", f"{find.link!r} leads to {other!r} there, not {find.type!r}"
+
+
+def _new_name(name: str, path: str, names: _Names) -> Iterator[Found]:
+    if name in RESERVED:
+        yield path, f"{name!r} is a name with a meaning of its own; take another"
+    elif name in names.things:
+        yield path, f"{name!r} is the name of something else in this action; take another"
+
+
+def _type(type: str, path: str, names: _Names) -> Iterator[Found]:
+    if type not in names.world.types:
+        guess = did_you_mean(type, names.world.types)
+        yield f"{path}.type", f"there is no object type {type!r}{guess}"
+
+
+def _repeated(for_each: str | None, path: str, names: _Names) -> Generator[Found, None, _Names]:
+    """The names for what is done for each item; yields what is wrong with `for_each`."""
+    if for_each is None:
+        return names
+    problem = names.problem(for_each)
+    if problem:
+        yield f"{path}.for_each", problem
+    thing = names.things.get(for_each)
+    of_objects = thing is not None and thing.kind == "list" and thing.type
+    each = _Thing("object", thing.type) if thing is not None and of_objects else _Thing("value")
+    return replace(names, each=each)
+
+
+def _when(when: Conditions, path: str, names: _Names) -> Iterator[Found]:
+    for of, condition in when.items():
+        problem = names.problem(of)
+        if problem:
+            yield f"{path}.when.{of}", problem
+        yield from _operands(condition, f"{path}.when.{of}", names)
+
+
+def _where(where: Conditions, path: str, names: _Names, of: str | _Thing | None) -> Iterator[Found]:
+    for inner, condition in where.items():
+        if isinstance(of, _Thing):
+            problem = names._of_thing(of, tuple(inner.split(".")))
+        else:
+            problem = names.problem(inner if of is None else f"{of}.{inner}")
+        if problem:
+            yield f"{path}.{inner}", problem
+        yield from _operands(condition, f"{path}.{inner}", names)
+
+
+def _operands(condition: Condition, path: str, names: _Names) -> Iterator[Found]:
+    for operator, operand in condition.operators:
+        if operator not in AS_WRITTEN:
+            yield from _value(operand, path, names)
+        elif next(placeholders.names(operand), None) is not None:
+            yield path, f"`{operator}` holds no placeholders"
+
+
+def _value(value: Any, path: str, names: _Names) -> Iterator[Found]:
+    """What is wrong with the placeholders and formulas of a value."""
+    if isinstance(value, str):
+        for name in placeholders.names(value):
+            problem = names.problem(name)
+            if problem:
+                yield path, problem
+    elif isinstance(value, dict):
+        if any(isinstance(key, str) and key.startswith("$") for key in value):
+            yield from _formula(value, path, names)
+            return
+        for key, item in value.items():
+            if not isinstance(key, str):
+                yield path, f"a key must be text, not {shown(key)}"
+                continue
+            yield from _value(key, path, names)
+            yield from _value(item, f"{path}.{key}", names)
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(value):
+            yield from _value(item, f"{path}[{number}]", names)
+
+
+def _formula(value: dict[str, Any], path: str, names: _Names) -> Iterator[Found]:
+    if frozenset(value) not in FORMULAS:
+        known = ", ".join(["`$each` with `$value`", *(f"`{name}`" for name in NUMBERS)])
+        yield path, f"{', '.join(map(repr, value))} is no formula; there are {known}"
+    elif "$each" in value:
+        if not isinstance(value["$each"], str):
+            yield f"{path}.$each", "must be a path to a list, without braces"
+            return
+        own = yield from _repeated(value["$each"], path, names)
+        yield from _value(value["$value"], f"{path}.$value", own)
+    else:
+        [(name, operands)] = value.items()
+        if not isinstance(operands, list | tuple) and not (
+            isinstance(operands, str) and placeholders.whole(operands) is not None
+        ):
+            yield f"{path}.{name}", "takes a list, or one placeholder that stands for a list"
+        yield from _value(operands, f"{path}.{name}", names)
+
+
+def _effect(effect: Effect, path: str, names: _Names) -> Iterator[Found]:
+    own = yield from _repeated(effect.for_each, path, names)
+    yield from _when(effect.when, path, own)
+    match effect:
+        case CreateObject():
+            yield from _create(effect, path, own)
+            yield from _new_name(effect.name, f"{path}.name", names)
+            kind: Literal["object", "list"] = "object" if effect.for_each is None else "list"
+            names.things[effect.name] = _Thing(kind, effect.type)
+        case MakeLink():
+            if effect.type not in names.world.links:
+                guess = did_you_mean(effect.type, names.world.links)
+                yield f"{path}.type", f"there is no link type {effect.type!r}{guess}"
+            yield from _value(effect.source, f"{path}.from", own)
+            yield from _value(effect.target, f"{path}.to", own)
+        case SetProperties() | AddToProperty() | DeleteObject():
+            target = own.target(effect.object)
+            if isinstance(target, str):
+                yield f"{path}.object", target
+                target = _Thing("object")
+            if target.kind == "list":
+                if effect.for_each is not None:
+                    yield f"{path}.for_each", "`object` is a list already; leave `for_each` out"
+                own = replace(own, each=_Thing("object", target.type))
+            if isinstance(effect, SetProperties):
+                for written, value in effect.properties.items():
+                    yield from _written(written, f"{path}.properties.{written}", own, target.type)
+                    yield from _value(value, f"{path}.properties.{written}", own)
+                    yield from _constant(
+                        value, written, f"{path}.properties.{written}", own, target.type
+                    )
+            elif isinstance(effect, AddToProperty):
+                yield from _written(effect.property, f"{path}.property", own, target.type)
+                yield from _value(effect.value, f"{path}.value", own)
+
+
+def _create(effect: CreateObject, path: str, names: _Names) -> Iterator[Found]:
+    yield from _type(effect.type, path, names)
+    kind = names.world.types.get(effect.type)
+    if kind is None:
+        return
+    own = replace(names, new_id=True)
+    for property in sorted({kind.key, *kind.required} - effect.properties.keys()):
+        yield f"{path}.properties", f"a new {effect.type} needs `{property}`"
+    for property, value in effect.properties.items():
+        where = f"{path}.properties.{property}"
+        if property not in kind.properties:
+            guess = did_you_mean(property, kind.properties)
+            yield where, f"{property!r} is no property of {effect.type}{guess}"
+        yield from _value(value, where, own)
+        yield from _constant(value, property, where, own, effect.type)
+
+
+def _written(property: str, path: str, names: _Names, type: str) -> Iterator[Found]:
+    """What is wrong with the path of a property that an effect writes."""
+    try:
+        steps = parse(f"property.{property}")[1:]
+    except ValueError as error:
+        yield path, str(error).replace("property.", "", 1)
+        return
+    for step in steps:
+        if not isinstance(step, str):
+            problem = names._of(step, property)
+            if problem:
+                yield path, problem
+    if type not in names.world.types:
+        return
+    problem = _unknown(f"property of {type}", steps, names.properties(type))
+    if problem:
+        yield path, problem
+    elif steps[0] == names.world.types[type].key:
+        yield path, "the key of an object cannot be changed"
+
+
+def _constant(value: Any, property: str, path: str, names: _Names, type: str) -> Iterator[Found]:
+    """A value that hangs on nothing must fit the property's schema."""
+    schema = names.properties(type).get(property)
+    if schema is None or schema_problem(schema) or not _is_constant(value):
+        return
+    yield from ((path, m) for m in validator(schema).misfits(value, lambda _: f"`{property}`"))
+
+
+def _is_constant(value: Any) -> bool:
+    if next(placeholders.names(value), None) is not None:
+        return False
+    if isinstance(value, dict):
+        return not any(str(key).startswith("$") for key in value) and all(
+            map(_is_constant, value.values())
+        )
+    return not isinstance(value, list | tuple) or all(map(_is_constant, value))
