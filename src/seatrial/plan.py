@@ -50,40 +50,84 @@ def expand(
     )
 
 
-def fingerprint(
-    case: Case, arm: Arm, catalog: Catalog, source_digests: Mapping[str, str]
-) -> dict[str, str]:
-    """The named components of a case by an arm, each with a digest.
+def fingerprints(
+    catalog: Catalog, arms: Iterable[Arm], source_digests: Mapping[str, Mapping[str, str]]
+) -> dict[str, dict[str, str]]:
+    """`case@arm` → named component → digest, for every case and every arm of its agent.
 
     `case` is what an agent meets of the case; `checks` what it is graded by, which stored traces can be
-    graded by again. `adapter`, `settings`, `model` and `source:<name>` are the arm's own.
+    graded by again; `world` and `answers` are its fixtures. `adapter`, `settings`, `model` and
+    `source:<name>` are the arm's own.
 
     Args:
-        case: the case as written, placeholders unfilled.
-        arm: the arm.
-        catalog: holds the fixtures that the case leans on.
-        source_digests: a digest for each name under the arm's `sources`.
+        catalog: the cases, as written, and the fixtures that they lean on.
+        arms: the arms.
+        source_digests: by arm, a digest for each component of files that it is built from.
     """
+    of_fixtures = {id: digest(fixture) for id, fixture in catalog.fixtures.items()}
+    of_cases = {case.id: _of_case(case, of_fixtures) for case in catalog.cases.values()}
+    return {
+        f"{case.id}@{arm.id}": of_cases[case.id] | _of_arm(arm, source_digests.get(arm.id, {}))
+        for arm in arms
+        for case in catalog.cases.values()
+        if case.agent == arm.agent
+    }
+
+
+def differing(
+    before: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]
+) -> tuple[str, ...]:
+    """What differs between two sets of fingerprints, in words, each once; empty when nothing does.
+
+    Keys that only `now` has are not looked at.
+    """
+    found: dict[str, None] = {}
+    for key, components in before.items():
+        case, _, arm = key.rpartition("@")
+        if key not in now:
+            found[f"case {case} or arm {arm} is gone"] = None
+            continue
+        for name in sorted(components.keys() | now[key].keys()):
+            if components.get(name) != now[key].get(name):
+                found[_named(name, case, arm)] = None
+    return tuple(found)
+
+
+def _named(component: str, case: str, arm: str) -> str:
+    match component:
+        case "case":
+            return f"case {case}"
+        case "checks":
+            return f"checks of case {case}"
+        case "world" | "answers":
+            return f"{component} of case {case}"
+        case "harness":
+            return "Seatrial itself"
+        case _:
+            return f"{component.replace(':', ' ')} of arm {arm}"
+
+
+def _of_case(case: Case, of_fixtures: Mapping[str, str]) -> dict[str, str]:
     written = case.model_dump(mode="json", by_alias=True, exclude_unset=True)
     met = {key: value for key, value in written.items() if key not in _ABOUT_THE_CASE}
     if case.turns:
         met["turns"] = list(case.messages)
+    checks = [written.get("checks"), [t.get("checks") for t in written.get("turns", ())]]
+    components = {"case": digest(met), "checks": digest(checks), "world": of_fixtures[case.world]}
+    if case.answers is not None:
+        components["answers"] = of_fixtures[case.answers]
+    return components
+
+
+def _of_arm(arm: Arm, source_digests: Mapping[str, str]) -> dict[str, str]:
     components = {
-        "case": digest(met),
-        "checks": digest(
-            [written.get("checks"), [t.get("checks") for t in written.get("turns", ())]]
-        ),
-        "world": digest(catalog.world(case.world)),
         "adapter": digest(arm.adapter),
         "settings": digest(arm.settings),
         "harness": HARNESS,
     }
-    if case.answers is not None:
-        components["answers"] = digest(catalog.answers(case.answers))
     if arm.model is not None:
         components["model"] = digest(arm.model)
-    components.update({f"source:{name}": value for name, value in source_digests.items()})
-    return components
+    return components | {f"source:{name}": value for name, value in source_digests.items()}
 
 
 def documents_of(catalog: Catalog, suite: Suite, arms: Sequence[str]) -> Catalog:

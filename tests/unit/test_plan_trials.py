@@ -162,6 +162,36 @@ def test_fixtures_are_components():
     assert _names(old, _fingerprint(CASE, ARM, mocks=mocks)) == {"answers"}
 
 
+def test_each_case_is_paired_with_each_arm_of_its_agent():
+    catalog = bike_shop.catalog(bike_shop.case("a"), bike_shop.case("b", agent="mechanic"))
+    arms = [bike_shop.arm("x"), bike_shop.arm("y"), bike_shop.arm("m", agent="mechanic")]
+
+    assert set(plan.fingerprints(catalog, arms, {})) == {"a@x", "a@y", "b@m"}
+
+
+def test_what_differs_is_named_once_and_what_is_new_is_not_looked_at():
+    before = {
+        "a@x": {"case": "1", "checks": "1", "world": "1", "source:rules": "1", "harness": "1"},
+        "b@x": {"case": "1", "checks": "1", "world": "1", "source:rules": "1", "harness": "1"},
+        "c@x": {},
+    }
+    now = {
+        "a@x": {"case": "2", "checks": "2", "world": "1", "source:rules": "2", "harness": "1"},
+        "b@x": {"case": "1", "checks": "1", "world": "2", "harness": "1", "model": "1"},
+        "d@x": {},
+    }
+
+    assert plan.differing(before, before) == ()
+    assert plan.differing(before, now) == (
+        "case a",
+        "checks of case a",
+        "source rules of arm x",
+        "model of arm x",
+        "world of case b",
+        "case c or arm x is gone",
+    )
+
+
 def test_documents_of_a_run_are_the_suites_and_nothing_else():
     used, unused = bike_shop.case("a"), bike_shop.case("z")
     whole = bike_shop.catalog(
@@ -195,8 +225,9 @@ def _fingerprint(
     mocks: Answers = MOCKS,
     sources: dict[str, str] | None = None,
 ) -> dict[str, str]:
-    catalog = Catalog(fixtures={"bike-shop": world, "mocks": mocks})
-    return plan.fingerprint(case, arm, catalog, sources or {})
+    catalog = Catalog(cases={case.id: case}, fixtures={"bike-shop": world, "mocks": mocks})
+    (components,) = plan.fingerprints(catalog, [arm], {arm.id: sources or {}}).values()
+    return components
 
 
 def _expand(cases: list[Case], arms: list[str], **trials: int) -> tuple[plan.Trial, ...]:

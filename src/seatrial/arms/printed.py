@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TextIO, cast
 
+from seatrial.arms.replies import clean
+
 MOST_PRINTED = 4096
 """How much of it is kept, in characters."""
 
@@ -25,7 +27,7 @@ class Printed:
     def take(self, text: str) -> None:
         """Keep the beginning."""
         if len(self.text) < MOST_PRINTED:
-            self.text += text[: MOST_PRINTED - len(self.text)]
+            self.text += clean(text[: MOST_PRINTED - len(self.text)])
 
 
 _listener: contextvars.ContextVar[Printed | None] = contextvars.ContextVar("printed", default=None)

@@ -13,6 +13,6 @@ stores anew only the cases that ran anew, and a reader fetches only the ones it 
 
 from seatrial.store.folders import RUNS, find, new_run_id, resume_name, runs
 from seatrial.store.run import Run
-from seatrial.store.writer import Writer
+from seatrial.store.writer import Key, Writer
 
-__all__ = ["RUNS", "Run", "Writer", "find", "new_run_id", "resume_name", "runs"]
+__all__ = ["RUNS", "Key", "Run", "Writer", "find", "new_run_id", "resume_name", "runs"]
