@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import anyio
+import anyio.lowlevel
 
 from seatrial.arms.connections import Connections
 from seatrial.arms.printed import Printed, listening
@@ -61,6 +62,9 @@ class AsyncSeat(_PythonSeat):
 
     async def call(self, tool: str, /, **arguments: Any) -> Answer:
         """Call a tool; its answer, or its error (`is_error`)."""
+        # A call that is answered at once would not let go of the loop: an agent that calls for ever
+        # could then neither be stopped nor would anybody else be served.
+        await anyio.lowlevel.checkpoint()
         return await self._call(tool, arguments)
 
 

@@ -131,11 +131,16 @@ class Channel:
 
     # What the agent is given
 
+    @property
+    def base_url(self) -> str:
+        """What the addresses of all servers begin with."""
+        return f"{self._address}/c/{self.secret}"
+
     def url(self, server: str) -> str:
         """The address of one server's tools."""
         if server not in self.lines:
             raise UsageError(f"no tool server {server!r}; there are {sorted(self.lines)}")
-        return f"{self._address}/c/{self.secret}/{quote(server, safe='')}/mcp"
+        return f"{self.base_url}/{quote(server, safe='')}/mcp"
 
     @property
     def headers(self) -> dict[str, str]:
