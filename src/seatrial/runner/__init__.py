@@ -1,0 +1,22 @@
+"""The conductor: carries the trials of a plan side by side, each in its own world, and stores each as it ends.
+
+It prints nothing: what happens is told to a plain callback as it happens (`runner.events`). Which
+trials come next is asked of a policy (`NextTrials`), so that a plan can grow while it is being run.
+"""
+
+from seatrial.runner.events import Began, Ended, Event, Planned
+from seatrial.runner.running import NextTrials, Outcome, equip, fixed, run
+from seatrial.runner.trials import Equipment
+
+__all__ = [
+    "Began",
+    "Ended",
+    "Equipment",
+    "Event",
+    "NextTrials",
+    "Outcome",
+    "Planned",
+    "equip",
+    "fixed",
+    "run",
+]

@@ -1,0 +1,39 @@
+"""What a run tells while it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seatrial.plan import Trial
+from seatrial.records import TrialRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Trials were added to those that are to run."""
+
+    trials: int
+    """How many this time."""
+    total: int
+    """How many there are now in all, stored ones included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A trial has begun."""
+
+    trial: Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A trial has ended and is stored."""
+
+    record: TrialRecord
+    stored: int
+    """How many are stored now."""
+    total: int
+    """How many there are in all, so far."""
+
+
+Event = Planned | Began | Ended

@@ -1,0 +1,207 @@
+"""A whole run: trials side by side under a limit, stored one by one, stopped cleanly."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from seatrial import arms
+from seatrial.arms.command import sweep
+from seatrial.documents import Arm, Catalog, Command, Recorded
+from seatrial.errors import UsageError
+from seatrial.gateway import Gateway
+from seatrial.plan import Trial
+from seatrial.records import TrialRecord
+from seatrial.runner.events import Began, Ended, Event, Planned
+from seatrial.runner.queueing import Queue
+from seatrial.runner.trials import Conductor, Equipment
+from seatrial.store import Key, Writer
+
+AT_ONCE = 32
+"""Trials side by side where nothing else is said: agents mostly wait for their models."""
+PROCESSES_PER_CORE = 2
+"""Of an arm whose trials are processes, so many per core where nothing else is said."""
+
+NextTrials = Callable[[tuple[TrialRecord, ...]], Iterable[Trial]]
+"""Which trials are to run, given those that have ended since it was last asked.
+
+It is asked first with none, then after every end. A trial that it names and that is stored, waits or runs
+already is not run again: in a run that is resumed it names the whole plan as before.
+"""
+
+
+def fixed(trials: Sequence[Trial]) -> NextTrials:
+    """These trials and no others."""
+    rest = list(trials)
+
+    def next_trials(_: tuple[TrialRecord, ...]) -> Iterable[Trial]:
+        named = tuple(rest)
+        rest.clear()
+        return named
+
+    return next_trials
+
+
+def equip(used: Iterable[Arm], root: Path, environ: Mapping[str, str] | None = None) -> Equipment:
+    """What these arms need, before anything of a run is written.
+
+    Args:
+        used: the arms.
+        root: the repository's root, where arms find their files.
+        environ: the environment that arms are given parts of; this process's own when None.
+
+    Raises:
+        UsageError: a variable that an arm hands on is not set.
+        InvalidDocuments: the recordings of an arm cannot be read.
+    """
+    used = tuple(used)
+    environ = dict(os.environ if environ is None else environ)
+    missing = [
+        f"{name} (arm {arm.id})"
+        for arm in used
+        for name in arms.variables(arm)
+        if name not in environ
+    ]
+    if missing:
+        raise UsageError(
+            f"not set in the environment: {', '.join(missing)}",
+            hint="set them, or take them out of the arm's `pass_env`",
+        )
+    recordings = {
+        arm.id: arms.recordings(arm, root) for arm in used if isinstance(arm.adapter, Recorded)
+    }
+    return Equipment(root=root, environ=environ, recordings=recordings)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended."""
+
+    total: int
+    """Trials planned in all."""
+    stored: int
+    """Trials with a record."""
+    interrupted: bool
+    """It was stopped from outside before all were stored."""
+
+
+async def run(
+    writer: Writer,
+    catalog: Catalog,
+    next_trials: NextTrials,
+    *,
+    equipment: Equipment,
+    stored: Iterable[Key] = (),
+    at_once: int | None = None,
+    tell: Callable[[Event], None] = lambda _: None,
+    stop_on: Sequence[signal.Signals] = (),
+) -> Outcome:
+    """Run every trial that `next_trials` names and that is not stored yet.
+
+    A trial that could not be carried out becomes an invalid record and leaves its siblings alone.
+
+    Args:
+        writer: the run folder; each trial is stored in it as it ends.
+        catalog: the documents of the run.
+        next_trials: which trials, see `NextTrials`.
+        equipment: what the arms need, see `equip`.
+        stored: which trials the folder holds already.
+        at_once: trials side by side; by kind of arm when None.
+        tell: told what happens, as it happens.
+        stop_on: signals that end the run cleanly; only in a main thread.
+
+    Raises:
+        StorageError: a trial could not be stored; those before it are.
+    """
+    used = {id: catalog.arms[id] for id in writer.manifest.arms}
+    if any(isinstance(arm.adapter, Command) for arm in used.values()):
+        # What a run that was killed with `kill -9` may have left behind.
+        await sweep("SEATRIAL_RUN", writer.manifest.run)
+    queue = Queue(at_once or AT_ONCE, {id: _room(arm, at_once) for id, arm in used.items()})
+    known = set(stored)
+    total = len(known)
+    interrupted = False
+    ended = anyio.Event()
+
+    def plan(records: tuple[TrialRecord, ...]) -> None:
+        nonlocal total
+        new = []
+        for trial in next_trials(records):
+            key = (trial.case, trial.arm, trial.number)
+            if key not in known:
+                known.add(key)
+                new.append(trial)
+        if new:
+            queue.add(new)
+            total += len(new)
+            tell(Planned(len(new), total))
+
+    async def carry_out(trial: Trial) -> None:
+        nonlocal ended
+        tell(Began(trial))
+        record, trace = await conductor.carry_out(trial)
+        record = writer.add(record, trace)
+        tell(Ended(record, writer.stored, total))
+        queue.ended(trial)
+        plan((record,))
+        ended.set()
+
+    async def stop_when_told(scope: anyio.CancelScope) -> None:
+        nonlocal interrupted
+        with anyio.open_signal_receiver(*stop_on) as signals:
+            async for _ in signals:
+                # A second one changes nothing: agents are being ended, each wait of which is bounded.
+                interrupted = True
+                scope.cancel()
+
+    try:
+        async with (
+            Gateway.serving() as gateway,
+            arms.connections() as shared,
+            anyio.create_task_group() as watching,
+        ):
+            conductor = Conductor(
+                run=writer.manifest.run,
+                seed=writer.manifest.seed,
+                catalog=catalog,
+                equipment=equipment,
+                gateway=gateway,
+                shared=shared,
+            )
+            async with anyio.create_task_group() as trials:
+                if stop_on:
+                    watching.start_soon(stop_when_told, trials.cancel_scope)
+                plan(())
+                while True:
+                    for trial in queue.startable():
+                        trials.start_soon(carry_out, trial)
+                    if not queue.running:
+                        break
+                    await ended.wait()
+                    ended = anyio.Event()
+            watching.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        raise _first(group) from group
+    return Outcome(total, writer.stored, interrupted and writer.stored < total)
+
+
+def _room(arm: Arm, at_once: int | None) -> int:
+    """How many trials of an arm may go on side by side."""
+    if arm.limits.at_once is not None:
+        return arm.limits.at_once
+    if at_once is None and isinstance(arm.adapter, Command):
+        return PROCESSES_PER_CORE * (os.cpu_count() or 1)
+    return at_once or AT_ONCE
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The failure behind a group: whoever calls us shall not have to know that we run things side by side."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -1,0 +1,358 @@
+"""One trial, start to end: a fresh world, channel and agent; then the trace, its findings, its record."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import hashlib
+import heapq
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import anyio
+
+from seatrial import arms, checks
+from seatrial.documents import Arm, Case, Catalog, digest, placeholders
+from seatrial.errors import ArmError, Error
+from seatrial.gateway import Channel, Gateway
+from seatrial.plan import Trial
+from seatrial.records import TrialRecord
+from seatrial.redaction import redactor
+from seatrial.state.rights import Rights
+from seatrial.trace import Change, Event, Listed, Noted, Replied, Said, Trace, Usage
+from seatrial.verdicts import Cause, Finding, Verdict
+from seatrial.worlds import open_world
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """Why a trial could not be carried to its end."""
+
+    cause: Cause
+    detail: str
+
+
+@dataclass(slots=True)
+class _Course:
+    """How a trial goes, as it goes."""
+
+    begun: Trace
+    """Who, which and when."""
+    clock: Callable[[], float]
+    """Milliseconds since it began."""
+    own: list[Event] = field(default_factory=list)
+    """What was said, replied and noted, in order."""
+    seen: Sequence[Event] = ()
+    """What the gateway saw, in order."""
+    changes: tuple[Change, ...] | None = None
+    ended: Literal["completed", "call_limit", "step_limit", "broken"] = "completed"
+    failure: _Failure | None = None
+
+    @property
+    def trace(self) -> Trace:
+        """All of it."""
+        return self.begun.model_copy(
+            update={
+                "events": tuple(heapq.merge(self.own, self.seen, key=lambda event: event.at_ms)),
+                "changes": self.changes,
+                "ended": "broken" if self.failure else self.ended,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equipment:
+    """What the arms of a run need from outside."""
+
+    root: Path
+    """The repository's root."""
+    environ: Mapping[str, str] = field(repr=False)
+    """The environment that agents are given parts of."""
+    recordings: Mapping[str, arms.Recordings]
+    """Of arms whose trials took place elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conductor:
+    """Carries trials out; what it holds is shared by all trials of a run."""
+
+    run: str
+    seed: int
+    catalog: Catalog
+    equipment: Equipment
+    gateway: Gateway
+    shared: arms.Connections
+
+    async def carry_out(self, trial: Trial) -> tuple[TrialRecord, Trace]:
+        """The trial's record and trace. Whatever goes wrong within the trial is in the record."""
+        case, arm = self.catalog.cases[trial.case], self.catalog.arms[trial.arm]
+        started_at = dt.datetime.now(dt.UTC)
+        clock = _stop_watch()
+        recordings = self.equipment.recordings.get(trial.arm)
+        if recordings is not None:
+            course = self._recorded(recordings, trial, case)
+        else:
+            course = await self._live(trial, case, arm, clock)
+        trace, failure = course.trace, course.failure
+        if replaced := redactor({n: self.equipment.environ[n] for n in arms.variables(arm)}):
+            # Before it is graded: graded again from the store, it must come to the same.
+            trace = Trace.model_validate(replaced(trace.model_dump()))
+            failure = _Failure(failure.cause, replaced(failure.detail)) if failure else None
+        record = self._record(trace, failure)
+        times = {
+            "started_at": started_at.isoformat(timespec="milliseconds"),
+            "duration_ms": clock(),
+        }
+        return record.model_copy(update=times), trace
+
+    # --- carried out here ---
+
+    async def _live(
+        self, trial: Trial, case: Case, arm: Arm, clock: Callable[[], float]
+    ) -> _Course:
+        lookup = placeholders.of_trial(_token(self.run, trial), self.catalog.world(case.world).now)
+        begun = Trace(
+            case=trial.case,
+            arm=trial.arm,
+            number=trial.number,
+            seed=_seed(self.seed, trial),
+            run_token=lookup["run"],
+            now=lookup["now"],
+        )
+        course = _Course(begun, clock)
+        with _failing(course):
+            await self._in_a_world(case.filled(lookup), arm, course, lookup)
+        return course
+
+    async def _in_a_world(
+        self, case: Case, arm: Arm, course: _Course, lookup: Mapping[str, str]
+    ) -> None:
+        fixture = self.catalog.world(case.world)
+        world = open_world(fixture, run_token=course.begun.run_token, seed=course.begun.seed)
+        channel = self.gateway.open(
+            [world],
+            rights=Rights(fixture, case.role),
+            answers=self.catalog.answers(case.answers) if case.answers is not None else None,
+            calls_limit=case.limits.calls,
+            lookup=lookup,
+            clock=course.clock,
+        )
+        try:
+            with _failing(course):
+                await self._within_its_time(case, arm, course, channel)
+        finally:
+            channel.close()
+            course.seen = channel.events
+        if channel.faults:
+            # The tools come first: an agent that gave up because of them is not to blame.
+            fault = channel.faults[0]
+            course.failure = _Failure(Cause(fault.cause), fault.message)
+        if channel.limit_hit:
+            course.ended = "call_limit"
+        course.changes = world.changes()
+
+    async def _within_its_time(
+        self, case: Case, arm: Arm, course: _Course, channel: Channel
+    ) -> None:
+        seconds = case.limits.trial_seconds or arm.limits.trial_seconds
+        conversation = None
+        with anyio.move_on_after(seconds) as scope:
+            try:
+                async with arms.open(
+                    arm, self._seat(arm, course, channel), self.shared
+                ) as conversation:
+                    await _talk(case, arm, course, channel, conversation)
+            finally:
+                for note in conversation.notes if conversation is not None else ():
+                    course.own.append(Noted(turn=channel.turn, text=note, at_ms=course.clock()))
+        if scope.cancelled_caught:
+            raise ArmError(
+                "time", f"the trial was not over after {seconds:g} s (turn {channel.turn})"
+            )
+
+    def _seat(self, arm: Arm, course: _Course, channel: Channel) -> arms.Seat:
+        urls = {name: channel.url(name) for name in channel.lines}
+        return arms.Seat(
+            run=self.run,
+            trial=course.begun.run_token,
+            root=self.equipment.root,
+            now=course.begun.now,
+            seed=course.begun.seed,
+            settings=arm.settings,
+            url=channel.base_url,
+            urls=urls,
+            token=channel.token,
+            config=channel.config(),
+            call=channel.call,
+            environ=self.equipment.environ,
+        )
+
+    # --- carried out elsewhere ---
+
+    def _recorded(self, recordings: arms.Recordings, trial: Trial, case: Case) -> _Course:
+        course = _Course(Trace(case=trial.case, arm=trial.arm, number=trial.number), _stop_watch())
+        with _failing(course):
+            trace = recordings.trace(trial.case, trial.number, server=case.world)
+            course = _Course(
+                trace, course.clock, list(trace.events), (), trace.changes, trace.ended
+            )
+            written = case.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            if not trace.run_token and "run" in placeholders.names(written):
+                course.failure = _Failure(
+                    Cause.NO_EVIDENCE,
+                    "the recording does not say what `{{run}}` of the case stood for (`run_token`)",
+                )
+        return course
+
+    # --- what it comes to ---
+
+    def _record(self, trace: Trace, failure: _Failure | None) -> TrialRecord:
+        findings = self._findings(trace)
+        verdict, cause, detail = checks.verdict(findings, trace)
+        if failure is not None:
+            verdict, cause, detail = Verdict.INVALID, failure.cause, failure.detail
+        models = sorted({r.served_model for r in trace.replies if r.served_model is not None})
+        return TrialRecord(
+            case=trace.case,
+            arm=trace.arm,
+            number=trace.number,
+            verdict=verdict,
+            cause=cause,
+            detail=detail,
+            findings=findings,
+            calls=len(trace.calls),
+            violations=len(trace.violations),
+            tools_used=tuple(sorted({f"{c.server}/{c.tool}" for c in trace.calls})),
+            tools_listed=tuple(
+                sorted(
+                    {
+                        f"{event.server}/{tool}"
+                        for event in trace.events
+                        if isinstance(event, Listed)
+                        for tool in event.tools
+                    }
+                )
+            ),
+            served_model=", ".join(models) or None,
+            usage=_sum([r.usage for r in trace.replies if r.usage is not None]),
+            reply_digest=digest([r.text for r in trace.replies]),
+        )
+
+    def _findings(self, trace: Trace) -> tuple[Finding, ...]:
+        case = self.catalog.cases[trace.case]
+        now = (
+            dt.datetime.fromisoformat(trace.now)
+            if trace.now
+            else self.catalog.world(case.world).now
+        )
+        filled = case.filled(placeholders.of_trial(trace.run_token, now))
+        return tuple(
+            f.model_copy(update={"place": self.catalog.place("case", case.id, f.path)})
+            for f in checks.grade(filled, trace)
+        )
+
+
+async def _talk(
+    case: Case, arm: Arm, course: _Course, channel: Channel, conversation: arms.Conversation
+) -> None:
+    """Every turn of the case, until the agent makes one call too many."""
+    seconds = case.limits.turn_seconds or arm.limits.turn_seconds
+    for turn, text in enumerate(case.messages, 1):
+        channel.turn = turn
+        course.own.append(Said(turn=turn, text=text, at_ms=course.clock()))
+        with anyio.move_on_after(seconds) as scope:
+            reply = await _reply(conversation, channel, turn, text, limited=bool(case.limits.calls))
+        if scope.cancelled_caught:
+            raise ArmError("time", f"no reply within {seconds:g} s (turn {turn})")
+        if reply is not None:
+            course.own.append(
+                Replied(
+                    turn=turn,
+                    text=reply.text,
+                    usage=reply.usage,
+                    served_model=reply.served_model,
+                    at_ms=course.clock(),
+                )
+            )
+        if channel.limit_hit:
+            return
+
+
+async def _reply(
+    conversation: arms.Conversation, channel: Channel, turn: int, text: str, *, limited: bool
+) -> arms.Reply | None:
+    """The reply; None when the agent made one call too many before it."""
+    if not limited:
+        return await conversation.reply(turn, text)
+    reply = failure = None
+
+    async def wait_for_limit(scope: anyio.CancelScope) -> None:
+        await channel.until_limit()
+        scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait_for_limit, tasks.cancel_scope)
+        try:
+            reply = await conversation.reply(turn, text)
+        except Exception as error:  # raised again outside of the group, which would wrap it
+            failure = error
+        tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    return reply
+
+
+@contextmanager
+def _failing(course: _Course) -> Iterator[None]:
+    """What goes wrong inside makes the trial invalid; the first that does is the reason."""
+    try:
+        yield
+    except ArmError as error:
+        detail = " ".join(part for part in (error.message, error.detail) if part)
+        course.failure = course.failure or _Failure(Cause(error.cause), detail)
+    except Error as error:
+        course.failure = course.failure or _Failure(Cause.INTERNAL, error.message)
+    except Exception as error:  # a bug of ours must not cost the siblings their trials
+        course.failure = course.failure or _Failure(Cause.INTERNAL, _defect(error))
+
+
+def _defect(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return (
+        f"Seatrial failed: {type(error).__name__}: {error}{where}; this is a defect of Seatrial, "
+        "please file an issue"
+    )
+
+
+def _stop_watch() -> Callable[[], float]:
+    """Milliseconds since now, to the microsecond."""
+    start = time.perf_counter()
+    return lambda: round((time.perf_counter() - start) * 1000, 3)
+
+
+def _token(run: str, trial: Trial) -> str:
+    """Ten letters and digits that no other trial has; nothing about the case can be read from it."""
+    data = f"{run}\0{trial.case}\0{trial.arm}\0{trial.number}".encode()
+    return base64.b32encode(hashlib.sha256(data).digest())[:10].decode().lower()
+
+
+def _seed(seed: int, trial: Trial) -> int:
+    """The same for all arms in the same trial of the same case, so that chance favours none."""
+    data = f"{seed}\0{trial.case}\0{trial.number}".encode()
+    return int.from_bytes(hashlib.sha256(data).digest()[:4])
+
+
+def _sum(usages: list[Usage]) -> Usage | None:
+    if not usages:
+        return None
+    return Usage(
+        input_tokens=sum(u.input_tokens for u in usages),
+        output_tokens=sum(u.output_tokens for u in usages),
+        cost=sum(u.cost for u in usages),
+    )

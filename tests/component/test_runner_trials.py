@@ -1,0 +1,332 @@
+"""The runner with real worlds, a real gateway and real agents: what each trial comes to, and what it leaves."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from tests import bike_shop
+
+from seatrial import plan, runner, store
+from seatrial.documents import Case
+from seatrial.errors import UsageError
+from seatrial.records import Manifest, PlannedCase, TrialRecord
+from seatrial.trace import Called, Replied, Said, Trace
+from seatrial.verdicts import Cause, Verdict
+
+AGENTS = Path(__file__).parents[1] / "agents"
+
+
+def test_trial_that_goes_well_leaves_a_whole_trace_and_a_passed_record(tmp_path: Path):
+    ((record, trace),) = _run(tmp_path, "rents", trials=1)
+
+    assert [type(event) for event in trace.events] == [Said, Called, Replied]
+    said, called, replied = trace.events
+    assert isinstance(said, Said)
+    assert isinstance(called, Called)
+    assert isinstance(replied, Replied)
+    assert said.text == f"I am {trace.run_token}. I would like bike b-1."
+    assert (called.turn, called.number, called.tool, called.answered_by) == (1, 1, "rent", "world")
+    assert called.arguments == {"bike": "b-1", "renter": trace.run_token}
+    assert replied.text == "Bike b-1 is rented."
+    assert said.at_ms <= called.at_ms <= replied.at_ms
+    assert {(c.key, c.property, c.new) for c in trace.changes or ()} == {
+        ("b-1", "status", "rented"),
+        ("b-1", "renter", trace.run_token),
+    }
+    assert trace.ended == "completed"
+    assert trace.now == "2026-04-01T10:00:00Z"
+    assert (record.verdict, record.cause, record.detail) == (Verdict.PASSED, None, "")
+    assert record.findings[0].place == "cases/rent-a-bike.yaml:9:5"
+    assert (record.calls, record.violations) == (1, 0)
+    assert record.tools_used == ("bike-shop/rent",)
+    assert record.served_model == "m-1"
+    assert record.usage
+    assert (record.usage.input_tokens, record.usage.cost) == (10, 0.25)
+
+
+def test_claim_without_a_change_fails(tmp_path: Path):
+    ((record, trace),) = _run(tmp_path, "does_nothing", trials=1)
+
+    assert record.verdict == Verdict.FAILED
+    assert trace.changes == ()
+
+
+def test_attempt_beyond_the_role_is_counted_though_it_was_refused(tmp_path: Path):
+    ((record, trace),) = _run(tmp_path, "scraps", trials=1)
+
+    assert (record.verdict, record.violations, trace.changes) == (Verdict.FAILED, 1, ())
+
+
+@pytest.mark.parametrize(
+    ("agent", "limits", "detail"),
+    [
+        ("sleeps", {"turn_seconds": 0.1}, "no reply within 0.1 s (turn 1)"),
+        ("sleeps", {"trial_seconds": 0.1}, "the trial was not over after 0.1 s (turn 1)"),
+        ("answers_the_first_turn_only", {"turn_seconds": 0.2}, "no reply within 0.2 s (turn 2)"),
+        ("calls_when_its_time_is_up", {"turn_seconds": 0.2}, "no reply within 0.2 s (turn 1)"),
+    ],
+)
+def test_agent_that_takes_too_long_makes_the_trial_invalid(
+    tmp_path: Path, agent: str, limits: dict[str, float], detail: str
+):
+    case = bike_shop.case(turns=[{"say": "Hello."}, {"say": "Go on."}], limits=limits)
+
+    ((record, trace),) = _run(tmp_path, agent, cases=[case], trials=1)
+
+    assert (record.verdict, record.cause, record.detail) == (Verdict.INVALID, Cause.TIME, detail)
+    assert trace.ended == "broken"
+
+
+def test_function_that_was_left_behind_can_call_nothing_any_more(tmp_path: Path):
+    case = bike_shop.case(limits={"turn_seconds": 0.2})
+    _run(tmp_path, "calls_when_its_time_is_up", cases=[case], trials=1)
+    agents = sys.modules["shop_agents"]
+
+    agents.CALLED_LATE.set()
+
+    assert agents.LATE.get(timeout=30) == "RuntimeError"
+
+
+def test_agent_that_dies_keeps_what_it_did_and_leaves_its_siblings_alone(tmp_path: Path):
+    ended = _run(tmp_path, "dies", "rents", trials=3)
+
+    by_arm = {arm: [(r, t) for r, t in ended if r.arm == arm] for arm in ("dies", "rents")}
+    for record, trace in by_arm["dies"]:
+        assert (record.verdict, record.cause) == (Verdict.INVALID, Cause.AGENT_UNREACHABLE)
+        assert "raised ConnectionError: the model's host is down" in record.detail
+        assert [e.tool for e in trace.calls] == ["get_bike"]
+    assert [r.verdict for r, _ in by_arm["rents"]] == [Verdict.PASSED] * 3
+
+
+def test_agent_that_cannot_be_started_gives_an_invalid_record_for_each_trial(tmp_path: Path):
+    arm = bike_shop.arm("x", {"type": "command", "command": ["./no-such-agent"]})
+
+    ended = _run(tmp_path, arm, trials=3)
+
+    assert {(r.verdict, r.cause) for r, _ in ended} == {(Verdict.INVALID, Cause.AGENT_UNREACHABLE)}
+    assert all("'./no-such-agent': No such file or directory" in r.detail for r, _ in ended)
+
+
+def test_one_call_too_many_ends_the_trial_and_fails_it(tmp_path: Path):
+    case = bike_shop.case(limits={"calls": 3})
+
+    ((record, trace),) = _run(tmp_path, "calls_for_ever", cases=[case], trials=1)
+
+    assert trace.ended == "call_limit"
+    assert record.verdict == Verdict.FAILED
+    assert any(f.check == "limit" for f in record.findings)
+    assert len(trace.calls) == 4
+
+
+def test_turns_are_told_apart_in_the_trace(tmp_path: Path):
+    case = bike_shop.case(turns=[{"say": "I am {{run}}."}, {"say": "I am {{run}}."}])
+
+    ((_, trace),) = _run(tmp_path, "rents_in_a_thread", cases=[case], trials=1)
+
+    assert [(e.event, e.turn) for e in trace.events] == [
+        ("said", 1),
+        ("called", 1),
+        ("replied", 1),
+        ("said", 2),
+        ("called", 2),
+        ("replied", 2),
+    ]
+    assert [r.text for r in trace.replies] == ["rented", "that bike is rented out"]
+
+
+def test_secret_of_an_arm_is_in_no_file_of_the_run(tmp_path: Path):
+    cases = [bike_shop.case("a"), bike_shop.case("b", task="I am {{run}}. Please fail.")]
+    key = 'k-42"ä+/longer'
+    arm = bike_shop.arm(
+        "x",
+        {
+            "type": "command",
+            "command": ["{python}", "gives_key_away.py"],
+            "pass_env": ["SHOP_KEY"],
+        },
+    )
+
+    ended = _run(tmp_path, arm, cases=cases, trials=1, environ={**os.environ, "SHOP_KEY": key})
+
+    (good,) = (t for r, t in ended if r.case == "a")
+    (bad,) = (r for r, _ in ended if r.case == "b")
+    assert good.replies[0].text.startswith("My key is [SHOP_KEY], or ")
+    assert "[SHOP_KEY]" in good.replies[0].text.rpartition(", or ")[2]
+    assert bad.detail.endswith("ValueError: bad key [SHOP_KEY]")
+    for file in (tmp_path / "run").rglob("*"):
+        if file.is_file():
+            assert "k-42" not in file.read_text(encoding="utf-8")
+
+
+def test_variable_that_is_not_set_is_named_before_anything_runs(tmp_path: Path):
+    arm = bike_shop.arm("x", {"type": "command", "command": ["a"], "pass_env": ["KEY", "PATH"]})
+
+    with pytest.raises(UsageError, match=r"not set in the environment: KEY \(arm x\)"):
+        runner.equip([arm], AGENTS, {"PATH": "/bin"})
+
+
+def test_trials_of_all_arms_run_side_by_side_but_no_more_than_allowed(tmp_path: Path):
+    target = {"type": "python", "target": "shop_agents:counts_itself"}
+    wide = bike_shop.arm("wide", target, settings={"name": "wide"})
+    narrow = bike_shop.arm("narrow", target, settings={"name": "narrow"}, limits={"at_once": 2})
+    everything = bike_shop.case(checks=[{"check": "reply_contains", "text": "done"}])
+
+    _run(tmp_path, wide, narrow, cases=[everything], trials=12, at_once=6)
+
+    most = sys.modules["shop_agents"].MOST
+    assert most["narrow"] == 2
+    assert 4 <= most["wide"] <= 6
+
+
+def test_one_at_a_time_follows_the_plan(tmp_path: Path):
+    cases = [bike_shop.case("b"), bike_shop.case("a", required=True)]
+
+    ended = _run(tmp_path, "rents", "does_nothing", cases=cases, trials=2, at_once=1)
+
+    assert [(r.number, r.case, r.arm) for r, _ in ended] == [
+        (number, case, arm)
+        for number in (1, 2)
+        for case in ("a", "b")
+        for arm in ("rents", "does_nothing")
+    ]
+
+
+def test_arms_are_given_the_same_seeds_and_trials_different_ones(tmp_path: Path):
+    ended = _run(tmp_path, "rents", "does_nothing", trials=4)
+
+    seeds = {(r.arm, r.number): t.seed for r, t in ended}
+    assert len(set(seeds.values())) == 4
+    assert all(seeds["rents", n] == seeds["does_nothing", n] for n in range(1, 5))
+
+
+def test_plan_grows_while_it_is_run(tmp_path: Path):
+    def until_three_passed() -> runner.NextTrials:
+        passed = 0
+
+        def next_trials(ended: tuple[TrialRecord, ...]) -> Iterable[plan.Trial]:
+            nonlocal passed
+            passed += sum(r.verdict == Verdict.PASSED for r in ended)
+            number = max((r.number for r in ended), default=0) + 1
+            return [] if passed >= 3 else [plan.Trial("rent-a-bike", "every_other_time", number)]
+
+        return next_trials
+
+    told: list[Any] = []
+    ended = _run(
+        tmp_path, "every_other_time", trials=1, policy=until_three_passed(), tell=told.append
+    )
+
+    verdicts = [r.verdict for r, _ in ended]
+    assert verdicts.count(Verdict.PASSED) == 3
+    assert verdicts[-1] == Verdict.PASSED
+    assert [e.total for e in told if isinstance(e, runner.Planned)] == [
+        *range(1, len(verdicts) + 1)
+    ]
+
+
+def test_trial_that_is_named_again_is_not_run_again(tmp_path: Path):
+    trial = plan.Trial("rent-a-bike", "rents", 1)
+
+    ended = _run(tmp_path, "rents", trials=1, policy=lambda _: [trial, trial])
+
+    assert len(ended) == 1
+
+
+def test_what_is_told_is_enough_to_draw_progress(tmp_path: Path):
+    told: list[Any] = []
+
+    _run(tmp_path, "rents", trials=2, at_once=1, tell=told.append)
+
+    assert told[0] == runner.Planned(2, 2)
+    assert [type(e) for e in told[1:]] == [runner.Began, runner.Ended] * 2
+    assert [(e.stored, e.total) for e in told if isinstance(e, runner.Ended)] == [(1, 2), (2, 2)]
+
+
+def test_no_trials_are_a_run_without_records(tmp_path: Path):
+    assert _run(tmp_path, "rents", trials=0) == []
+
+
+def test_listener_that_fails_ends_the_run_with_its_own_error(tmp_path: Path):
+    def tell(event: Any) -> None:
+        if isinstance(event, runner.Ended):
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        _run(tmp_path, "rents", trials=4, tell=tell)
+
+
+@pytest.mark.parametrize("kind", ["python", "command"])
+def test_no_trial_finds_a_mark_of_another(tmp_path: Path, kind: str):
+    adapter = (
+        {"type": "python", "target": "shop_agents:looks_for_others"}
+        if kind == "python"
+        else {"type": "command", "command": ["{python}", "looks_for_others.py"]}
+    )
+    arm = bike_shop.arm("x", adapter, settings={"mark": ""})
+    case = bike_shop.case(turns=[{"say": "I am {{run}}."}, {"say": "I am {{run}}."}])
+
+    ended = _run(tmp_path, arm, cases=[case], trials=6)
+
+    tokens = {trace.run_token for _, trace in ended}
+    assert len(tokens) == 6
+    for _, trace in ended:
+        assert len(trace.replies) == 2, trace
+        found = " ".join(reply.text for reply in trace.replies)
+        assert [token for token in tokens - {trace.run_token} if token in found] == []
+        assert trace.run_token not in trace.replies[0].text
+
+
+def _run(
+    tmp_path: Path,
+    *arms: Any,
+    cases: list[Case] | None = None,
+    trials: int,
+    policy: runner.NextTrials | None = None,
+    at_once: int | None = None,
+    tell: Callable[[runner.Event], None] = lambda _: None,
+    environ: dict[str, str] | None = None,
+) -> list[tuple[TrialRecord, Trace]]:
+    """Run the cases by arms (a name is a function of `shop_agents`); what was stored, in order."""
+    documents = [
+        bike_shop.arm(arm, {"type": "python", "target": f"shop_agents:{arm}"})
+        if isinstance(arm, str)
+        else arm
+        for arm in arms
+    ]
+    catalog = bike_shop.catalog(*(cases or [bike_shop.case()]), *documents)
+    planned = tuple(
+        PlannedCase(case=id, selected=trials > 0, reasons=("all",), trials=trials)
+        for id in catalog.cases
+    )
+    manifest = Manifest(
+        run=store.new_run_id(),
+        suite="all",
+        arms=tuple(catalog.arms),
+        trials=trials,
+        seed=7,
+        created_at="2026-04-01T10:00:00Z",
+        seatrial="0.1.0",
+        plan=planned,
+    )
+    equipment = runner.equip(documents, AGENTS, environ or dict(os.environ))
+    trials_of_plan = plan.expand(planned, catalog, documents)
+
+    async def carry_out(writer: store.Writer) -> None:
+        with anyio.fail_after(60):
+            await runner.run(
+                writer,
+                catalog,
+                policy or runner.fixed(trials_of_plan),
+                equipment=equipment,
+                at_once=at_once,
+                tell=tell,
+            )
+
+    with store.Writer.create(tmp_path / "run", manifest, catalog) as writer:
+        anyio.run(carry_out, writer)
+    run = store.Run.open(tmp_path / "run")
+    return [(record, run.trace(record)) for record in run.records()]
