@@ -3,7 +3,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fmt test demo bench docs schema lock clean
+.PHONY: help setup check fmt test test-browser demo bench docs schema lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -40,8 +40,11 @@ fmt: .venv/ready ## format, and fix what the linter can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: setup ## all tests, with branch coverage
-	SEATRIAL_MCP1_PYTHON=$(CURDIR)/.venvs/mcp1/bin/python $(BIN)/pytest -n $(WORKERS) --cov
+test: setup ## all tests but those with a target of their own, with branch coverage
+	SEATRIAL_MCP1_PYTHON=$(CURDIR)/.venvs/mcp1/bin/python $(BIN)/pytest -n $(WORKERS) --cov -m 'not browser'
+
+test-browser: setup ## the report in a headless browser; skipped where there is no Chromium
+	$(BIN)/pytest -m browser tests/browser
 
 demo: setup ## the worked example, start to end
 	$(BIN)/python examples/demo.py
