@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tests.sides import FINGERPRINT
+
 from seatrial.compare import (
     BaselineInfo,
     CaseComparison,
@@ -184,7 +186,12 @@ def refund_trial(run: Writer, arm: str, number: int, *, careful: bool, amount: i
     if not careful:
         changes.append(
             Change(
-                what="changed", type="order", key="A-1001", property="note", old=None, new=HOSTILE
+                what="changed",
+                type="order",
+                key="A-1001",
+                property="note",
+                old_absent=True,
+                new=HOSTILE,
             )
         )
     made = trace(REFUND.id, arm, number, events, changes)
@@ -287,7 +294,8 @@ def evidence(folder: Path, *, baseline: bool = True, reply: str = "Done.") -> Ev
             folder / run,
             Manifest(run=run, suite="smoke", arms=(f"helpdesk-{name}",), trials=4, seed=7,
                      created_at=NOW, seatrial="0.1.0", revision="0123456789abcdef0123456789abcdef01234567",
-                     base="89abcdef0123456789abcdef0123456789abcdef", plan=plan),
+                     base="89abcdef0123456789abcdef0123456789abcdef", plan=plan,
+                     fingerprints={f"{c.id}@helpdesk-{name}": FINGERPRINT for c in CASES}),
             documents,
         )
         for name, run in (("released", "20260301-101500-base"), ("candidate", "20260302-093000-cand"))

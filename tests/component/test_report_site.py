@@ -132,6 +132,7 @@ def test_regressions_say_what_is_wrong_where_and_how_to_see_it_again(site: Path)
     assert regressed["parted"]["anchor"] == "baseline-c2"
     assert regressed["command"] == (
         "seatrial run --suite smoke --arm helpdesk-candidate --case refund-needs-verification"
+        " --seed 7 --trials 4"
     )
     assert forbidden["forbidden"] is True
     assert "refused: role support" in forbidden["parted"]["candidate"]
@@ -196,7 +197,9 @@ def test_long_text_is_cut_and_says_so(tmp_path: Path):
     evidence = report_samples.evidence(tmp_path, reply="x" * 30_000)
     case = next(c for c in evidence.comparison.cases if c.case == "which-order")
 
-    reply = case_file(evidence, case)["sides"]["candidate"]["trials"][0]["steps"][-1]
+    reply = case_file(evidence, case, evidence.traced(case.case))["sides"]["candidate"]["trials"][
+        0
+    ]["steps"][-1]
 
     assert reply["text"].endswith("… (10,000 more characters)")
 
@@ -272,7 +275,7 @@ def test_case_whose_document_is_gone_is_shown_by_its_findings(tmp_path: Path):
         run.catalog = dataclasses.replace(run.catalog, cases={})
     case = next(c for c in evidence.comparison.cases if c.case == REFUND.id)
 
-    data = case_file(evidence, case)
+    data = case_file(evidence, case, evidence.traced(case.case))
 
     assert [check["path"] for check in data["checks"]] == [f"checks[{i}]" for i in range(5)]
     assert data["case"]["messages"] == []

@@ -34,7 +34,8 @@ def test_case_to_look_at_says_where_it_went_wrong_and_how_to_run_it_again(eviden
     assert "trial 1, turn 1, call 2, tool_order — expected at cases/task/" in case
     assert "```text\nverify_customer was never called" in case
     assert (
-        "```sh\nseatrial run --suite smoke --arm helpdesk-candidate --case refund-needs-verification\n```"
+        "```sh\nseatrial run --suite smoke --arm helpdesk-candidate --case refund-needs-verification"
+        " --seed 7 --trials 4\n```"
     ) in case
 
 

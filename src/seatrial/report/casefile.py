@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seatrial.compare import CaseComparison
 from seatrial.documents import Case
+from seatrial.records import TrialRecord
 from seatrial.report.alignment import Row, align, distance, first_divergence
-from seatrial.report.evidence import Evidence, Side, concern, forbidden
+from seatrial.report.evidence import Evidence, Side
 from seatrial.report.expectations import check_label, expected_changes
 from seatrial.report.trials import (
     PARTS_SHOWN,
@@ -17,23 +18,24 @@ from seatrial.report.trials import (
     shown_text,
     shown_value,
 )
+from seatrial.trace import Trace
 from seatrial.verdicts import Outcome, Verdict
 
+Traced = Mapping[Side, Sequence[tuple[TrialRecord, Trace | None]]]
+"""What `Evidence.traced` gives."""
 
-def case_file(evidence: Evidence, case: CaseComparison) -> dict[str, Any]:
+
+def case_file(evidence: Evidence, case: CaseComparison, traced: Traced) -> dict[str, Any]:
     """What `assets/case.js` shows. Every text in it is legible; none of it is escaped for HTML."""
-    sides: dict[Side, list[ShownTrial]] = {
-        side: [
-            ShownTrial(record, evidence.trace(side, record))
-            for record in evidence.trials(side, case.case)
-        ]
-        for side in evidence.runs
+    sides = {
+        side: [ShownTrial(record, trace) for record, trace in trials]
+        for side, trials in traced.items()
     }
     alignments, pairs = _alignments(sides.get("baseline", []), sides["candidate"])
     document = _document(evidence, case.case)
     return {
         "case": {
-            **case_summary(case),
+            **case_summary(evidence, case),
             "component": case.component,
             "reasons": [shown_text(r) for r in case.reasons],
             "place": shown_text(evidence.place(case.case)),
@@ -60,7 +62,7 @@ def case_file(evidence: Evidence, case: CaseComparison) -> dict[str, Any]:
     }
 
 
-def case_summary(case: CaseComparison) -> dict[str, Any]:
+def case_summary(evidence: Evidence, case: CaseComparison) -> dict[str, Any]:
     """What every page says of a case."""
     return {
         "id": case.case,
@@ -69,8 +71,8 @@ def case_summary(case: CaseComparison) -> dict[str, Any]:
         "required": case.required,
         "negative": case.negative,
         "outcome": case.outcome.value,
-        "concern": concern(case),
-        "forbidden": forbidden(case),
+        "concern": evidence.concern(case),
+        "forbidden": case.forbidden,
         "baseline": case.baseline.model_dump(mode="json") if case.baseline else None,
         "candidate": case.candidate.model_dump(mode="json") if case.candidate else None,
         "evidence": weight(case.evidence),
@@ -79,27 +81,27 @@ def case_summary(case: CaseComparison) -> dict[str, Any]:
 
 
 def weight(evidence: float | None) -> str:
-    """An e-value as people read it: `1,300 : 1`; empty where nothing can be said."""
-    if evidence is None:
+    """An e-value as people read it: `1,300 : 1`; empty where it does not speak against no change."""
+    if evidence is None or evidence <= 1:
         return ""
-    if evidence == float("inf") or evidence >= 1e15:
+    if evidence >= 1e15:
         return "beyond 10¹⁵ : 1"
     return f"{evidence:,.0f} : 1" if evidence >= 10 else f"{evidence:.2g} : 1"
 
 
-def raw_file(evidence: Evidence, case: CaseComparison) -> dict[str, Any]:
+def raw_file(case: CaseComparison, traced: Traced) -> dict[str, Any]:
     """The comparison, every record and every trace of a case, uncut."""
-    raw: dict[str, Any] = {"comparison": case.model_dump(mode="json")}
-    for side in evidence.runs:
-        raw[side] = [
+    sides: dict[str, Any] = {
+        side: [
             {
                 "record": record.model_dump(mode="json"),
                 "trace": trace.model_dump(mode="json") if trace else None,
             }
-            for record in evidence.trials(side, case.case)
-            for trace in [evidence.trace(side, record)]
+            for record, trace in trials
         ]
-    return raw
+        for side, trials in traced.items()
+    }
+    return {"comparison": case.model_dump(mode="json"), **sides}
 
 
 def _row(row: Row) -> list[Any]:

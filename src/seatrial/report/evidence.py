@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Literal
 
-from seatrial.compare import CaseComparison, Comparison
+from seatrial.compare import CaseComparison, Comparison, worst_first
 from seatrial.gate import Ruling
 from seatrial.records import TrialRecord
 from seatrial.store import Run
@@ -27,14 +27,20 @@ class Evidence:
         ruling: Ruling,
         candidate: Run,
         baseline: Run | None = None,
+        why_no_baseline: str = "",
     ) -> None:
         self.comparison = comparison
         self.ruling = ruling
+        self.why_no_baseline = why_no_baseline
         self.runs: dict[Side, Run] = {"candidate": candidate}
         self.arms: dict[Side, str] = {"candidate": comparison.candidate_arm}
         if baseline is not None and comparison.baseline is not None:
             self.runs["baseline"] = baseline
             self.arms["baseline"] = comparison.baseline.arm
+        self._named = {
+            effect: {c for g in ruling.grounds if g.effect == effect for c in g.cases}
+            for effect in ("closed", "undecided")
+        }
         self._trials = {side: _by_case(run, self.arms[side]) for side, run in self.runs.items()}
 
     def trials(self, side: Side, case: str) -> tuple[TrialRecord, ...]:
@@ -45,9 +51,56 @@ class Evidence:
         """All records of one side."""
         return (record for trials in self._trials.get(side, {}).values() for record in trials)
 
-    def trace(self, side: Side, record: TrialRecord) -> Trace | None:
-        """The trace of a record of this side; None where none was stored."""
-        return None if record.trace_at is None else self.runs[side].trace(record)
+    def concern(self, case: CaseComparison) -> Concern | None:
+        """Whether a reviewer must look at this case.
+
+        worse: it regressed, did something forbidden (which one trial suffices for), or closes the gate
+        otherwise. unclear: it is required and there is no verdict about it, or it is what leaves the
+        gate undecided. None: neither.
+        """
+        if (
+            case.outcome is Outcome.REGRESSED
+            or case.forbidden
+            or case.case in self._named["closed"]
+        ):
+            return "worse"
+        if case.required and (
+            case.outcome in (Outcome.UNDECIDED, Outcome.INCOMPARABLE, Outcome.REMOVED)
+            or nothing_valid(case)
+            or case.case in self._named["undecided"]
+        ):
+            return "unclear"
+        return None
+
+    def worst_first(self) -> list[CaseComparison]:
+        """All cases: those a reviewer must look at, then the others by outcome, required ones first."""
+        concerns = ("worse", "unclear", None)
+        wrong = {case.case: place for place, case in enumerate(worst_first(self.comparison))}
+        return sorted(
+            self.comparison.cases,
+            key=lambda c: (
+                concerns.index(self.concern(c)),
+                wrong.get(c.case, len(wrong)) if self.concern(c) else 0,
+                not c.required,
+                _OUTCOMES.index(c.outcome),
+                _plainly_unchanged(c),
+                c.case,
+            ),
+        )
+
+    def has_page(self, case: CaseComparison) -> bool:
+        """Whether there is more to see of a case than its row."""
+        return self.concern(case) is not None or not _plainly_unchanged(case)
+
+    def traced(self, case: str) -> dict[Side, list[tuple[TrialRecord, Trace | None]]]:
+        """Each side's records of a case with their traces, read from disk; None where none was stored."""
+        return {
+            side: [
+                (record, None if record.trace_at is None else run.trace(record))
+                for record in self.trials(side, case)
+            ]
+            for side, run in self.runs.items()
+        }
 
     def place(self, case: str, path: str = "") -> str:
         """`file:line:column` of a part of a case; empty where no file is known."""
@@ -59,8 +112,12 @@ class Evidence:
     def reproduction(self, case: str) -> str:
         """The command that runs this case again as the candidate ran it."""
         manifest = self.runs["candidate"].manifest
-        arguments = ["--suite", manifest.suite, "--arm", self.arms["candidate"], "--case", case]
-        return shlex.join(["seatrial", "run", *arguments])
+        command = ["seatrial", "run", "--suite", manifest.suite, "--arm", self.arms["candidate"]]
+        command += ["--case", case, "--seed", str(manifest.seed)]
+        trials = next((planned.trials for planned in manifest.plan if planned.case == case), 0)
+        if trials:
+            command += ["--trials", str(trials)]
+        return shlex.join(command)
 
     def revision(self) -> str:
         """The commit the candidate was run at, marked where the work tree differed from it."""
@@ -73,25 +130,9 @@ class Evidence:
 Concern = Literal["worse", "unclear"]
 
 
-def concern(case: CaseComparison) -> Concern | None:
-    """Whether a reviewer must look at this case.
-
-    worse: it regressed, or a forbidden action happened, which one trial suffices for. unclear: it is
-    required and there is no verdict about it. None: neither.
-    """
-    if case.outcome is Outcome.REGRESSED or forbidden(case):
-        return "worse"
-    if case.required and (
-        case.outcome in (Outcome.UNDECIDED, Outcome.INCOMPARABLE, Outcome.REMOVED)
-        or nothing_valid(case)
-    ):
-        return "unclear"
-    return None
-
-
-def forbidden(case: CaseComparison) -> bool:
-    """The candidate did something forbidden in at least one trial."""
-    return case.candidate is not None and case.candidate.forbidden > 0
+def headline(ruling: Ruling) -> str:
+    """What the ruling says first, without the word that stands beside it anyway."""
+    return ruling.headline.removeprefix(f"{ruling.ruling.value.capitalize()}: ")
 
 
 def nothing_valid(case: CaseComparison) -> bool:
@@ -99,7 +140,7 @@ def nothing_valid(case: CaseComparison) -> bool:
     return case.candidate is not None and not case.candidate.valid and case.candidate.invalid > 0
 
 
-def plainly_unchanged(case: CaseComparison) -> bool:
+def _plainly_unchanged(case: CaseComparison) -> bool:
     """Nothing to look at: unchanged or carried, and no trial of the candidate failed or is invalid."""
     if case.outcome not in (Outcome.UNCHANGED, Outcome.CARRIED):
         return False
@@ -111,23 +152,6 @@ _OUTCOMES = (
     Outcome.REGRESSED, Outcome.UNDECIDED, Outcome.INCOMPARABLE, Outcome.REMOVED, Outcome.NEW,
     Outcome.IMPROVED, Outcome.UNCHANGED, Outcome.CARRIED,
 )  # fmt: skip
-
-
-def worst_first(cases: Iterable[CaseComparison]) -> list[CaseComparison]:
-    """What a reviewer must look at first; within an outcome the required ones first."""
-    concerns = ("worse", "unclear", None)
-    return sorted(
-        cases,
-        key=lambda c: (
-            concerns.index(concern(c)),
-            not forbidden(c),
-            not c.required,
-            _OUTCOMES.index(c.outcome),
-            plainly_unchanged(c),
-            -(c.evidence or 0.0),
-            c.case,
-        ),
-    )
 
 
 def _by_case(run: Run, arm: str) -> dict[str, tuple[TrialRecord, ...]]:

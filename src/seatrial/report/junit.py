@@ -8,7 +8,7 @@ from junitparser import Attr, Error, Failure, IntAttr, JUnitXml, Skipped, TestCa
 
 from seatrial.compare import CaseComparison
 from seatrial.report.escaping import clipped, legible
-from seatrial.report.evidence import Evidence, concern, forbidden, nothing_valid
+from seatrial.report.evidence import Evidence, headline, nothing_valid
 from seatrial.verdicts import Gate, Outcome
 
 _TEXT_SHOWN = 4_000
@@ -39,9 +39,8 @@ def junit(evidence: Evidence) -> bytes:
         ("ruling", evidence.ruling.ruling.value),
     ):
         suite.add_property(name, _xml(value))
-    suite.add_testcase(_ruling(evidence))
-    for case in comparison.cases:
-        suite.add_testcase(_case(evidence, case))
+    # All at once: with each single one the library counts everything anew.
+    suite.add_testcases([_ruling(evidence), *(_case(evidence, case) for case in comparison.cases)])
     xml = JUnitXml("seatrial")
     xml.add_testsuite(suite)
     xml.update_statistics()  # type: ignore[no-untyped-call]  # junitparser is typed in part
@@ -54,9 +53,9 @@ def _ruling(evidence: Evidence) -> TestCase:
     shown = TestCase("ruling", "gate")
     text = "\n".join(f"[{ground.effect}] {ground.text}" for ground in ruling.grounds)
     if ruling.ruling is Gate.CLOSED:
-        shown.result = [_result(Failure, ruling.headline, "closed", text)]
+        shown.result = [_result(Failure, headline(ruling), "closed", text)]
     elif ruling.ruling is Gate.UNDECIDED:
-        shown.result = [_result(Error, ruling.headline, "undecided", text)]
+        shown.result = [_result(Error, headline(ruling), "undecided", text)]
     return shown
 
 
@@ -77,9 +76,9 @@ def _case(evidence: Evidence, case: CaseComparison) -> TestCase:
 
 def _outcome(evidence: Evidence, case: CaseComparison) -> Failure | Error | Skipped | None:
     text = _text(evidence, case)
-    match concern(case):
+    match evidence.concern(case):
         case "worse":
-            kind = "forbidden" if forbidden(case) else case.outcome.value
+            kind = "forbidden" if case.forbidden else case.outcome.value
             return _result(Failure, case.sentence, kind, text)
         case "unclear":
             return _result(Error, case.sentence, case.outcome.value, text)

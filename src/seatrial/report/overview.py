@@ -9,19 +9,14 @@ from typing import Any
 from seatrial.compare import CaseComparison, Tally
 from seatrial.report.casefile import case_summary, weight
 from seatrial.report.escaping import clipped, legible
-from seatrial.report.evidence import Evidence, Side, concern, forbidden
+from seatrial.report.evidence import Evidence, Side
 
 SENTENCE_SHOWN = 600
 """Characters of a sentence of ours that may quote an agent."""
 
 
-def table(cases: Sequence[CaseComparison], paged: frozenset[str]) -> dict[str, Any]:
-    """A row a case in the order given, as lists: thousands of rows must load at once.
-
-    Args:
-        cases: in the order in which they are shown.
-        paged: the cases that have a page of their own.
-    """
+def table(evidence: Evidence, cases: Sequence[CaseComparison]) -> dict[str, Any]:
+    """A row a case in the order given, as lists: thousands of rows must load at once."""
     return {
         "columns": [
             "id", "title", "group", "required", "negative", "outcome", "concern", "forbidden",
@@ -35,13 +30,13 @@ def table(cases: Sequence[CaseComparison], paged: frozenset[str]) -> dict[str, A
                 int(case.required),
                 int(case.negative),
                 case.outcome.value,
-                concern(case) or "",
-                int(forbidden(case)),
+                evidence.concern(case) or "",
+                int(case.forbidden),
                 _tally(case.baseline),
                 _tally(case.candidate),
                 weight(case.evidence),
                 shown(case.sentence),
-                int(case.case in paged),
+                int(evidence.has_page(case)),
                 _worst(case),
             ]
             for case in cases
@@ -59,7 +54,7 @@ def regression(
             (c["because"] for c in casefile["checks"] if c["place"] == case.worst.place), ""
         )
     return {
-        **case_summary(case),
+        **case_summary(evidence, case),
         "worst": _worst(case),
         "because": because,
         "parted": parting(casefile),

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from seatrial.compare import PassK
 from seatrial.report.escaping import page_text
-from seatrial.report.evidence import Evidence
+from seatrial.report.evidence import Evidence, headline
 from seatrial.report.overview import invalid_causes, percent, selection_reasons, shown
 
 PAGES = ("index.md", "regressions.md", "case.md")
@@ -60,6 +60,7 @@ def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
     counts = Counter(case.outcome.value for case in comparison.cases)
     return {
         "ruling": evidence.ruling,
+        "headline": headline(evidence.ruling),
         "grounds": [
             {
                 "effect": ground.effect,
@@ -72,6 +73,7 @@ def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
         ],
         "comparison": comparison,
         "baseline": comparison.baseline,
+        "why_no_baseline": evidence.why_no_baseline,
         "manifest": manifest,
         "revision": evidence.revision(),
         "counts": counts.most_common(),

@@ -26,7 +26,7 @@ from typing import Any
 from seatrial.errors import StorageError, UsageError
 from seatrial.report.casefile import case_file, raw_file
 from seatrial.report.escaping import embedded_json, script_data
-from seatrial.report.evidence import Evidence, concern, plainly_unchanged, worst_first
+from seatrial.report.evidence import Evidence
 from seatrial.report.overview import regression, table
 from seatrial.report.pages import pages
 
@@ -93,22 +93,25 @@ def build(evidence: Evidence, folder: Path) -> Site:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _beside(folder) as work:
             site = work / "site"
-            ordered = worst_first(evidence.comparison.cases)
-            paged = [case for case in ordered if not plainly_unchanged(case)]
+            ordered = evidence.worst_first()
+            paged = [case for case in ordered if evidence.has_page(case)]
             names = frozenset(case.case for case in paged)
-            concerns = sum(concern(case) is not None for case in ordered)
+            concerns = sum(evidence.concern(case) is not None for case in ordered)
             _render(work, pages(evidence, names, concerns))
-            _write(site / "data" / "table.js", script_data("seatrialTable", table(ordered, names)))
+            _write(
+                site / "data" / "table.js", script_data("seatrialTable", table(evidence, ordered))
+            )
             regressions = []
             for case in paged:
-                data = case_file(evidence, case)
+                traced = evidence.traced(case.case)
+                data = case_file(evidence, case, traced)
                 name = _file_name(case.case)
                 _write(site / "data" / f"{name}.js", script_data("seatrialCase", data))
                 _write(
                     site / "data" / "raw" / f"{name}.json",
-                    embedded_json(raw_file(evidence, case)),
+                    embedded_json(raw_file(case, traced)),
                 )
-                if concern(case):
+                if evidence.concern(case):
                     regressions.append(regression(evidence, case, data))
             _write(
                 site / "data" / "regressions.js", script_data("seatrialRegressions", regressions)

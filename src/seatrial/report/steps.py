@@ -133,5 +133,7 @@ def neutral(text: str, trace: Trace) -> str:
     if trace.run_token:
         text = text.replace(trace.run_token, "{{run}}")
     if trace.now:
-        text = text.replace(trace.now, "{{now}}").replace(trace.now[:10], "{{today}}")
+        for written in (trace.now, trace.now.replace("+00:00", "Z")):
+            text = text.replace(written, "{{now}}")
+        text = text.replace(trace.now[:10], "{{today}}")
     return text

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from seatrial.compare import BaselineInfo, CaseComparison, Tally
 from seatrial.report.escaping import clipped, fenced, prose, verbatim
-from seatrial.report.evidence import Evidence, concern, forbidden, worst_first
+from seatrial.report.evidence import Evidence, headline
 from seatrial.report.overview import invalid_causes, percent
 from seatrial.verdicts import Gate, Outcome
 
@@ -25,10 +25,10 @@ def summary(evidence: Evidence, *, budget: int = BUDGET) -> str:
     Agents' and documents' text is either escaped prose or in a fence: it cannot mention anybody, link,
     show an image or end a marker.
     """
-    comparison = evidence.comparison
-    cases = worst_first(comparison.cases)
-    told = [case for case in cases if concern(case)]
-    others = [case for case in cases if not concern(case) and case.outcome is not Outcome.CARRIED]
+    cases = evidence.worst_first()
+    told = [case for case in cases if evidence.concern(case)]
+    rest = [case for case in cases if not evidence.concern(case)]
+    others = [case for case in rest if case.outcome is not Outcome.CARRIED]
     reserve = 500  # for the sentences on what is left out
     parts = [*_head(evidence, budget // 3)]
     left = budget - reserve - _size(parts)
@@ -47,8 +47,7 @@ def summary(evidence: Evidence, *, budget: int = BUDGET) -> str:
         parts.append(
             f"{len(others) - len(rows)} more rows do not fit here; the report has them all."
         )
-    carried = sum(case.outcome is Outcome.CARRIED for case in cases)
-    if carried:
+    if carried := len(rest) - len(others):
         noun = "case is" if carried == 1 else "cases are"
         parts.append(f"{carried} {noun} carried, not touched by this change.")
     return "\n\n".join(parts) + "\n"
@@ -56,7 +55,7 @@ def summary(evidence: Evidence, *, budget: int = BUDGET) -> str:
 
 def _head(evidence: Evidence, budget: int) -> Iterator[str]:
     comparison, ruling = evidence.comparison, evidence.ruling
-    yield f"## {_SIGNS[ruling.ruling]} Gate {ruling.ruling.value}: {_prose(ruling.headline)}"
+    yield f"## {_SIGNS[ruling.ruling]} Gate {ruling.ruling.value}: {_prose(headline(ruling))}"
     grounds = [f"- **{ground.effect}** {_prose(ground.text)}" for ground in ruling.grounds]
     shown, _ = _fitting(grounds, budget)
     if len(shown) < len(grounds):
@@ -96,7 +95,7 @@ def _baseline(baseline: BaselineInfo | None) -> str:
 
 
 def _case(evidence: Evidence, case: CaseComparison) -> str:
-    word = "forbidden action" if forbidden(case) else case.outcome.value
+    word = "forbidden action" if case.forbidden else case.outcome.value
     required = ", required" if case.required else ""
     lines = [
         f"<details><summary><b>{_prose(case.case)}</b> {word}{required}: "

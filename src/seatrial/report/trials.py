@@ -138,7 +138,8 @@ def _step(step: Step) -> dict[str, Any]:
 
 def _change(change: Change, trace: Trace) -> dict[str, Any]:
     about = [change.what, change.type, change.key, change.property or "", change.to or ""]
-    came_to = json.dumps([change.old, change.new], ensure_ascii=False, sort_keys=True)
+    values = [change.old, change.old_absent, change.new, change.new_absent]
+    came_to = json.dumps(values, ensure_ascii=False, sort_keys=True)
     return {
         # Two trials changed the same thing where `id` agrees, in the same way where `compared` does.
         "id": digest(neutral(json.dumps(about, ensure_ascii=False), trace)),
@@ -150,6 +151,8 @@ def _change(change: Change, trace: Trace) -> dict[str, Any]:
         "to": None if change.to is None else shown_value(change.to),
         "old": _leaves(change.old, shown=change.what in ("changed", "deleted")),
         "new": _leaves(change.new, shown=change.what in ("changed", "created")),
+        "old_absent": change.old_absent,
+        "new_absent": change.new_absent,
     }
 
 

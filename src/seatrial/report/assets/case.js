@@ -296,8 +296,8 @@
 
   function cameTo(change) {
     if (change.what === "changed") {
-      const leaves = (list) => list.map(([path, value]) => (path ? `${path}: ${value}` : value)).join(", ");
-      return [make("del", {}, leaves(change.old)), " → ", make("ins", {}, leaves(change.new))];
+      const leaves = (list, absent) => (absent ? "(none)" : list.map(([path, value]) => (path ? `${path}: ${value}` : value)).join(", "));
+      return [make("del", {}, leaves(change.old, change.old_absent)), " → ", make("ins", {}, leaves(change.new, change.new_absent))];
     }
     const held = change.what === "created" ? change.new : change.old;
     if (!held.length) return change.what;
