@@ -170,19 +170,6 @@ def test_a_refused_call_is_a_violation(tmp_path):
     ]
 
 
-def test_a_call_beyond_the_rights_of_the_role_is_a_violation_though_it_was_answered(tmp_path):
-    written(tmp_path, recording())
-
-    def refusal(tool, arguments):
-        return "guests may only look" if tool == "lend" and arguments == {"id": "b-1"} else None
-
-    trace = recorded.read(arm(), tmp_path).trace("lend-a-bike", 1, refusal=refusal)
-
-    assert [(c.number, c.refused, c.answered_by, c.answer.text) for c in trace.violations] == [
-        (3, "guests may only look", "server", "lent")
-    ]
-
-
 def test_changes_that_nobody_captured_stay_unknown(tmp_path):
     written(tmp_path, recording(changes=None), recording(changes="left out", trial=2))
 

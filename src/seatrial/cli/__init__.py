@@ -13,9 +13,10 @@ import click
 from seatrial import __version__
 from seatrial.cli.compare import compare
 from seatrial.cli.gate import gate
+from seatrial.cli.report import report
 from seatrial.errors import Error, ExitCode
 
-COMMANDS: tuple[click.Command, ...] = (compare, gate)
+COMMANDS: tuple[click.Command, ...] = (compare, gate, report)
 """Every command, in the order in which the help shows them."""
 
 

@@ -1,0 +1,88 @@
+"""`seatrial report`: the run, its comparison and its ruling, for people and for CI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+
+@click.command("report")
+@click.argument("run")
+@click.option(
+    "--baseline", metavar="PATH|REF", help="Hold it against this, not the newest release."
+)
+@click.option("--arm", metavar="ID", help="The candidate, where the run has several arms.")
+@click.option(
+    "--profile",
+    type=click.Choice(["pr", "release"]),
+    help="pr: not shown worse. release: shown not worse. The suite says when left out.",
+)
+@click.option(
+    "--site",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder of the site, an earlier report in it is replaced; site/report when left out.",
+)
+@click.option(
+    "--junit",
+    "junit_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write JUnit XML to this file as well.",
+)
+@click.option(
+    "--summary",
+    "summary_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a Markdown summary to this file as well.",
+)
+@click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder with .seatrial/; the current one when left out.",
+)
+def report(
+    run: str,
+    baseline: str | None,
+    arm: str | None,
+    profile: Literal["pr", "release"] | None,
+    site: Path | None,
+    junit_file: Path | None,
+    summary_file: Path | None,
+    root: Path | None,
+) -> None:
+    """Build the report of a RUN (a folder, an id, or `latest`) as a static site.
+
+    It opens from the file system. The exit code says nothing about the ruling: `seatrial gate` does.
+    """
+    from seatrial import report as faces
+    from seatrial.cli.compared import compared, tell
+    from seatrial.gate import rule
+
+    found = compared(run, baseline, arm, root=root)
+    evidence = faces.Evidence(
+        comparison=found.comparison,
+        ruling=rule(found.comparison, profile=profile, loosened=found.loosened),
+        candidate=found.run,
+        baseline=found.baseline.run if found.baseline else None,
+        why_no_baseline=found.why_no_baseline,
+    )
+    if junit_file is not None:
+        _write(junit_file, faces.junit(evidence))
+    if summary_file is not None:
+        _write(summary_file, faces.summary(evidence).encode())
+    built = faces.build(evidence, site or (root or Path.cwd()) / "site" / "report")
+    tell(evidence.ruling.headline, bold=True)
+    cases = "1 case" if built.concerns == 1 else f"{built.concerns} cases"
+    tell(f"{cases} to look at, {built.paged} of {len(found.comparison.cases)} with trajectories")
+    tell(f"Report: {built.index}")
+
+
+def _write(file: Path, data: bytes) -> None:
+    from seatrial.errors import StorageError
+
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    except OSError as error:
+        raise StorageError(f"{file} cannot be written: {error.strerror}") from error
