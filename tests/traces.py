@@ -13,15 +13,17 @@ def said(text: str = "Please.") -> dict[str, Any]:
 
 
 def called(tool: str, *, refused: str | None = None, error: bool = False, answer: str = "done",
-           server: str = "shop", changed: bool = False, **arguments: Any) -> dict[str, Any]:  # fmt: skip
+           server: str = "shop", changed: bool = False, answered_by: str = "world",
+           read_only: bool | None = None, **arguments: Any) -> dict[str, Any]:  # fmt: skip
     return {
         "event": "called",
         "server": server,
         "tool": tool,
         "arguments": arguments,
         "answer": Answer.of_text(answer, is_error=error or refused is not None),
-        "answered_by": "world" if refused is None else "gateway",
+        "answered_by": answered_by if refused is None else "gateway",
         "refused": refused,
+        "read_only": read_only,
         "changed": changed,
     }
 

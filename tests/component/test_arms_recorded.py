@@ -170,6 +170,23 @@ def test_a_refused_call_is_a_violation(tmp_path):
     ]
 
 
+def test_a_call_beyond_the_rights_of_the_role_is_a_violation_though_it_was_answered(tmp_path):
+    of_the_world, elsewhere = recording(tools={}), recording(trial=2)
+    written(tmp_path, of_the_world, elsewhere)
+
+    def refusal(tool, arguments):
+        return "guests may only look" if tool == "lend" and arguments == {"id": "b-1"} else None
+
+    there = recorded.read(arm(), tmp_path)
+    first, second = (there.trace("lend-a-bike", n, refusal=refusal) for n in (1, 2))
+
+    assert [(c.number, c.refused, c.answered_by, c.answer.text) for c in first.violations] == [
+        (3, "guests may only look", "server", "lent")
+    ]
+    assert [c.server for c in second.calls if c.tool == "lend"] == ["shop"]
+    assert second.violations == ()
+
+
 def test_changes_that_nobody_captured_stay_unknown(tmp_path):
     written(tmp_path, recording(changes=None), recording(changes="left out", trial=2))
 

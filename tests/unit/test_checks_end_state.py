@@ -99,6 +99,14 @@ def test_an_object_that_was_deleted_in_place_of_changed_is_told_so():
     )
 
 
+def test_what_happened_to_other_objects_is_not_told_of_the_expected_one():
+    changes = [created("ticket", "t-9"), deleted("note", "t-1")]
+
+    _, reason = answer(changes, changed=[CLOSED], others="allowed")
+
+    assert reason == 'missing: ticket t-1.status did not change; expected equals "closed"'
+
+
 def test_another_property_of_the_expected_object_may_not_change_either():
     changes = [
         changed("ticket", "t-1", "status", "open", "closed"),
@@ -225,6 +233,23 @@ def test_a_part_that_stayed_as_it_was_has_not_changed_to_what_is_expected():
     assert reason.startswith("missing: user u-1.wallet.gift.amount did not change")
 
 
+def test_a_part_inside_something_new_has_changed_and_the_rest_of_it_is_unexpected():
+    gifted = {**WALLET, "bonus": {"amount": 5, "id": "bonus"}}
+
+    assert answer(wallet(gifted), changed=inside("wallet.bonus.amount", 5)) == (
+        "failed",
+        'unexpected: user u-1: wallet.bonus was added ({"amount": 5, "id": "bonus"})',
+    )
+    assert answer(wallet(gifted), changed=inside("wallet.bonus", {"present": True}))[0] == "passed"
+
+
+def test_a_list_that_became_something_else_is_told_whole():
+    assert answer([changed("trip", "p-1", "legs", [1, 2], "none")]) == (
+        "failed",
+        'unexpected: trip p-1: legs changed from [1, 2] to "none"',
+    )
+
+
 def test_a_removed_part_can_be_asked_for_as_absent():
     emptied = {"card": {"id": "card"}}
 
@@ -299,3 +324,31 @@ def test_where_no_call_can_be_told_none_is_named():
     assert found([deleted("ticket", "t-2")], *events).call is None
     assert found([deleted("ticket", "t-2")], *events[:1]).call == 1
     assert found([], *events, changed=[CLOSED]).call is None
+
+
+def test_of_calls_that_a_server_answered_only_those_that_may_have_written_are_named():
+    """Nobody watched the world of a recorded trial, so no call is known to have changed it."""
+    calls = [
+        called("look", ticket="t-2", answered_by="server", read_only=True),
+        called("erase", ticket="t-2", answered_by="server"),
+        called("erase", ticket="t-2", answered_by="server", error=True),
+        called("erase", ticket="t-2", refused="no"),
+    ]
+
+    assert found([deleted("ticket", "t-2")], *calls).call == 2
+    assert found([deleted("ticket", "t-2")], calls[0]).call is None
+
+
+def test_the_reason_does_not_depend_on_the_order_in_which_changes_are_told():
+    there = [
+        changed("ticket", "t-1", "b", 1, 2),
+        changed("ticket", "t-1", "a", 1, 2),
+        Change(what="linked", type="owns", key="c", to="o-2"),
+        Change(what="linked", type="owns", key="c", to="o-1"),
+    ]
+
+    assert answer(there) == answer(there[::-1])
+    assert answer(there)[1] == (
+        "unexpected: ticket t-1: a changed from 1 to 2, ticket t-1: b changed from 1 to 2, "
+        "link owns from c to o-1 was made, link owns from c to o-2 was made"
+    )

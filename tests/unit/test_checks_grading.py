@@ -139,7 +139,7 @@ def test_verdict(asked, events, expected):
 )
 def test_a_trial_that_ended_at_a_limit_failed_whatever_else_it_did(ended, limits, path, reason):
     lend = case(CALLED, limits=limits)
-    recorded = trace(said(), called("rent"), replied(), ended=ended)
+    recorded = trace(said(), called("get_bike"), called("rent"), replied(), ended=ended)
 
     findings = checks.grade(lend, recorded)
 
@@ -149,7 +149,7 @@ def test_a_trial_that_ended_at_a_limit_failed_whatever_else_it_did(ended, limits
         "status": "failed",
         "reason": reason,
         "turn": 1,
-        "call": 1,
+        "call": 2,
     }
     assert checks.verdict(findings, recorded)[0] is Verdict.FAILED
 

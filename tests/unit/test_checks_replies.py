@@ -43,6 +43,14 @@ def not_contains(**asked):
             ("failed", "the reply (turn 2) contains none of 'sorry', 'refund'", 2),
         ),
         (
+            contains(text="order", any_of=["sorry"]),
+            (
+                "failed",
+                "the reply (turn 2) does not contain 'order' and contains none of 'sorry'",
+                2,
+            ),
+        ),
+        (
             contains(text="o-1001", any_of=["on its way", "lost"], turn="any"),
             ("passed", "the reply of turn 1 contains 'o-1001', 'on its way'", 1),
         ),
@@ -84,7 +92,9 @@ def test_checks_of_replies(check, expected):
     assert answer(check, *TALK) == expected
 
 
-@pytest.mark.parametrize("check", [contains(text="x"), not_contains(text="x")])
+@pytest.mark.parametrize(
+    "check", [contains(text="x"), not_contains(text="x"), contains(text="x", turn=1)]
+)
 def test_without_any_reply_nothing_is_passed_and_nothing_is_failed(check):
     assert answer(check, said(), called("look")) == (
         "skipped",
@@ -130,3 +140,11 @@ def test_with_case_minded_only_case_and_white_space_are_compared_as_they_stand()
 def test_an_empty_reply_is_a_reply():
     assert answer(contains(text="x"), said(), replied(""))[0] == "failed"
     assert answer(not_contains(text="x"), said(), replied(""))[0] == "passed"
+
+
+def test_a_turn_in_which_nothing_was_replied_is_told_so():
+    assert answer(contains(text="x"), *TALK[:2], said(), called("look"), turn=2) == (
+        "skipped",
+        "the agent gave no reply in turn 2, so nothing can be looked for in it",
+        None,
+    )

@@ -28,7 +28,7 @@ AT_MOST_50 = {**REFUND, "arguments": {"amount": {"lte": 50}}}
     [
         (
             REFUND,
-            [called("find_order"), called("issue_refund", amount=75)],
+            [called("find_order"), called("issue_refund", amount=75), called("issue_refund")],
             ("passed", "issue_refund was called (call 2, turn 1)", 1, 2),
         ),
         (
@@ -85,6 +85,17 @@ AT_MOST_50 = {**REFUND, "arguments": {"amount": {"lte": 50}}}
                 "answered with an error the last time (call 2, turn 1)",
                 1,
                 2,
+            ),
+        ),
+        (
+            REFUND,
+            [called("issue_refund", error=True)],
+            (
+                "failed",
+                "issue_refund was called in vain only: "
+                "1 attempt, answered with an error (call 1, turn 1)",
+                1,
+                1,
             ),
         ),
         (
@@ -300,6 +311,27 @@ PAYMENTS = [called("pay", amount=10), called("pay", amount=99, error=True), call
             ),
         ),
         (
+            "any",
+            [called("pay"), called("pay", amount=60)],
+            (
+                "failed",
+                "pay was called with no amount; expected amount lte 50 "
+                "(call 1, turn 1; the nearest of 2 calls)",
+                1,
+                1,
+            ),
+        ),
+        (
+            "any",
+            [called("pay", amount=60)],
+            (
+                "failed",
+                "pay was called with amount 60; expected amount lte 50 (call 1, turn 1)",
+                1,
+                1,
+            ),
+        ),
+        (
             "every",
             [called("look")],
             ("skipped", "pay was never called, so there are no arguments to look at", None, None),
@@ -308,6 +340,26 @@ PAYMENTS = [called("pay", amount=10), called("pay", amount=99, error=True), call
 )
 def test_tool_arguments(which, events, expected):
     assert answer({**ARGUMENTS, "which": which}, said(), *events) == expected
+
+
+@pytest.mark.parametrize(("which", "call"), [("any", 2), ("every", 1)])
+def test_the_nearest_of_several_choices_is_shown_and_else_the_first_wrong_call(which, call):
+    check = {
+        "check": "tool_arguments",
+        "tool": "pay",
+        "which": which,
+        "arguments": {"amount": {"lte": 50}, "to": "me"},
+    }
+
+    assert answer(check, said(), called("pay"), called("pay", to="me"))[3] == call
+
+
+def test_the_last_of_several_calls_that_came_too_early_or_in_vain_is_named():
+    early = [called("find"), called("find"), called("verify"), called("refund")]
+    in_vain = [called("verify", error=True), called("verify", refused="no")]
+
+    assert answer(ORDER, said(), *early)[3] == 2
+    assert answer(ORDER, said(), *in_vain)[3] == 2
 
 
 def test_a_refused_call_is_a_violation_even_though_nothing_changed():
@@ -333,8 +385,10 @@ def test_calls_within_the_rights_are_no_violation_even_when_they_fail():
 def test_many_violations_are_counted_and_only_some_are_told():
     events = [called("erase", refused="no") for _ in range(5)]
 
-    _, reason, _, _ = answer({"check": "no_violation"}, said(), *events)
+    _, reason, _, call = answer({"check": "no_violation"}, said(), *events)
 
+    assert call == 1
+    assert "more" not in answer({"check": "no_violation"}, said(), *events[:3])[1]
     assert reason.startswith("5 calls beyond the role's rights: ")
     assert reason.endswith("erase: no (call 3, turn 1); and 2 more")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal, cast
@@ -27,6 +27,8 @@ MAX_LINE = 64 * 1024 * 1024
 """Bytes of one recording; beyond it a file is taken for something else (or for a bomb)."""
 MAX_PROBLEMS = 50
 """Problems named for one file; where more lines are wrong, they are wrong in the same way."""
+Refusal = Callable[[str, dict[str, Any]], str | None]
+"""The rule by which a call (tool, arguments) is beyond the role's rights; None when it is within."""
 UNANSWERED = "no answer to this call was recorded"
 
 
@@ -69,7 +71,7 @@ class Message(_Loose):
     tool_calls: tuple[ToolCall, ...] | None = None
     x_error: bool = False
     """On a tool's answer: it was an error."""
-    x_refused: str | None = None
+    x_refused: str | None = Field(default=None, min_length=1)
     """On a tool's answer: the rule of the role's rights that the call was beyond."""
 
     @property
@@ -126,7 +128,14 @@ class Recordings:
         """The numbers of the trials that were recorded of a case, ascending."""
         return tuple(sorted(number for of, number in self.lines if of == case))
 
-    def trace(self, case: str, number: int, *, server: str = "recorded") -> Trace:
+    def trace(
+        self,
+        case: str,
+        number: int,
+        *,
+        server: str = "recorded",
+        refusal: Refusal | None = None,
+    ) -> Trace:
         """One recorded trial as a trace.
 
         Args:
@@ -134,6 +143,8 @@ class Recordings:
             number: the trial, from 1.
             server: the tool server of every tool whose recording names none; a live trial would
                 have called them on the world's server.
+            refusal: the rights of the case's role. A call beyond them is a violation, although whoever
+                recorded it may have let it through; without this only `x_refused` tells of any.
 
         Raises:
             ArmError: there is no such trial (cause `agent_unreachable`).
@@ -152,7 +163,7 @@ class Recordings:
             number=number,
             run_token=recording.run_token,
             now=recording.now,
-            events=tuple(events(recording, server=server)),
+            events=tuple(events(recording, server=server, refusal=refusal)),
             changes=recording.changes,
             ended=recording.ended,
         )
@@ -276,7 +287,7 @@ def _arguments(call: ToolCall) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def events(recording: Recording, *, server: str) -> Iterator[Event]:
+def events(recording: Recording, *, server: str, refusal: Refusal | None = None) -> Iterator[Event]:
     """The recording's messages as the events of a trial.
 
     Each message of a person begins a turn; what the agent says before the first one is turn 0. Calls
@@ -286,6 +297,12 @@ def events(recording: Recording, *, server: str) -> Iterator[Event]:
     number = 0
     open_calls: list[ToolCall] = []
     replies_left = sum(_is_reply(message) for message in recording.messages)
+
+    def called(call: ToolCall, answer: Message) -> Called:
+        nonlocal number
+        number += 1
+        return _called(recording, call, answer, turn, number, server, refusal)
+
     for message in recording.messages:
         match message.role:
             case "system" | "developer":
@@ -294,8 +311,7 @@ def events(recording: Recording, *, server: str) -> Iterator[Event]:
                 turn += 1
                 yield Said(turn=turn, text=message.text)
             case "tool":
-                number += 1
-                yield _called(recording, open_calls.pop(0), message, turn, number, server)
+                yield called(open_calls.pop(0), message)
             case "assistant" if _is_reply(message):
                 replies_left -= 1
                 yield Replied(
@@ -309,9 +325,7 @@ def events(recording: Recording, *, server: str) -> Iterator[Event]:
                 if message.text:
                     yield Noted(turn=turn, text=f"said beside its calls: {message.text}")
     for call in open_calls:
-        number += 1
-        answer = Message(role="tool", content=UNANSWERED, x_error=True)
-        yield _called(recording, call, answer, turn, number, server)
+        yield called(call, Message(role="tool", content=UNANSWERED, x_error=True))
 
 
 def _is_reply(message: Message) -> bool:
@@ -319,19 +333,29 @@ def _is_reply(message: Message) -> bool:
 
 
 def _called(
-    recording: Recording, call: ToolCall, answer: Message, turn: int, number: int, server: str
+    recording: Recording,
+    call: ToolCall,
+    answer: Message,
+    turn: int,
+    number: int,
+    server: str,
+    refusal: Refusal | None,
 ) -> Called:
     name = call.function.name
+    arguments = _arguments(call) or {}
     hints = recording.tools.get(name, Hints())
+    # The case's role is one of its world; what another server offers is no matter of its rights.
+    rights = refusal if hints.server is None else None
+    beyond = rights(name, arguments) if rights is not None else None
     return Called(
         turn=turn,
         number=number,
         server=hints.server or server,
         tool=name,
-        arguments=_arguments(call) or {},
+        arguments=arguments,
         answer=Answer.of_text(answer.text, is_error=answer.x_error),
         answered_by="server" if answer.x_refused is None else "gateway",
-        refused=answer.x_refused,
+        refused=answer.x_refused or beyond,
         read_only=hints.read_only,
         destructive=hints.destructive,
     )

@@ -197,10 +197,17 @@ class Conductor:
     def _recorded(self, recordings: arms.Recordings, trial: Trial, case: Case) -> _Course:
         course = _Course(Trace(case=trial.case, arm=trial.arm, number=trial.number), _stop_watch())
         with _failing(course):
-            trace = recordings.trace(trial.case, trial.number, server=case.world)
+            rights = Rights(self.catalog.world(case.world), case.role)
+            trace = recordings.trace(
+                trial.case, trial.number, server=case.world, refusal=rights.refusal
+            )
             course = _Course(
                 trace, course.clock, list(trace.events), (), trace.changes, trace.ended
             )
+            if trace.ended == "broken":
+                course.failure = _Failure(
+                    Cause.AGENT_UNREACHABLE, "the recording says that the trial broke off"
+                )
             written = case.model_dump(mode="json", by_alias=True, exclude_unset=True)
             if not trace.run_token and "run" in placeholders.names(written):
                 course.failure = _Failure(
