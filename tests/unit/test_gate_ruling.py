@@ -166,6 +166,16 @@ def test_required_case_without_enough_evidence_is_undecided(marks, kind):
     assert kind in grounds(ruling, "undecided")
 
 
+def test_too_few_trials_say_how_many_could_tell():
+    ruling = ruled({**dict.fromkeys(NAMES, "pppp"), "b": "pppf"})
+
+    assert ruling.headline == "Undecided: b: too few trials to tell"
+    assert ruling.grounds[0].text == (
+        "1 required case undecided: b (failed 1 of 4 where the release failed "
+        "0 of 20: too few trials to tell); run again with at least `--trials 7`"
+    )
+
+
 def test_required_case_left_out_is_undecided():
     facts = tuple(CaseFacts(n, agent="helpdesk", required=True) for n in NAMES)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from seatrial.stats.evidence import Prior, Reference, fit_prior
 from seatrial.stats.sequential import Counts, Decision, Rule, decide, screen_size
@@ -63,6 +64,37 @@ def test_one_failure_is_suspicious_and_not_a_verdict():
 def test_suspicious_case_is_cleared_by_enough_passes():
     assert decide(counts(7, 1), EIGHT).outcome is None
     assert decide(counts(10, 1), EIGHT).outcome is Outcome.UNCHANGED
+
+
+@pytest.mark.parametrize(
+    ("passed", "failed", "cleared"),
+    [(4, 0, True), (3, 1, False), (6, 1, True), (6, 2, False), (8, 2, True), (7, 3, False),
+     (17, 3, True), (14, 6, False)],
+)  # fmt: skip
+def test_number_of_trials_set_beforehand_tolerates_a_few_failures(passed, failed, cleared):
+    """So few are unlikely after a drop by one half, and the evidence against the candidate is weak."""
+    decision = decide(replace(counts(passed, failed), fixed=True), EIGHT)
+
+    assert (decision.outcome is Outcome.UNCHANGED) == cleared
+
+
+def test_fixed_number_that_was_too_small_says_how_many_could_tell():
+    def wanted(passed, failed):
+        return decide(replace(counts(passed, failed), fixed=True), EIGHT).candidate
+
+    assert (wanted(3, 1), wanted(1, 1), wanted(3, 2)) == (3, 5, 4)
+
+
+def test_trials_set_beforehand_clear_a_case_that_halved_with_at_most_the_chance_beta():
+    for trials in range(4, 31):
+        chances = binom.pmf(np.arange(trials + 1), trials, 0.5)
+        let_through = sum(
+            chance
+            for failed, chance in enumerate(chances)
+            if decide(replace(counts(trials - failed, failed), fixed=True), EIGHT).outcome
+            is Outcome.UNCHANGED
+        )
+        assert let_through <= EIGHT.beta
 
 
 def test_the_cap_ends_what_more_trials_did_not_decide():

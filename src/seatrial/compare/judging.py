@@ -114,7 +114,8 @@ def _counts(contest: Contest) -> Counts:
         live.passed if live else 0,
         live.valid if live else 0,
     )
-    return Counts(candidate.passed, candidate.valid - candidate.passed, reference)
+    failed = candidate.valid - candidate.passed
+    return Counts(candidate.passed, failed, reference, fixed=not candidate.added)
 
 
 def _surprising(contests: list[Contest], rule: Rule) -> dict[str, float]:

@@ -173,20 +173,20 @@ def _undecided(matter: Matter) -> Iterator[Brief]:
         ("required_small_baseline", "baseline", "too small a baseline",
          "; record the baseline with more trials"),
         ("required_too_few_trials", "trials", "too few trials to tell",
-         "; run {wanted} more trials of each"),
+         "; run again with at least `--trials {trials}`"),
         ("required_unconfirmed", "confirmation", "not confirmed by live baseline trials", ""),
     ):  # fmt: skip
         chosen = [c for c in cases if c.lacks == lacks]
         if chosen:
-            wanted = max(c.wanted for c in chosen)
+            trials = max(c.wanted + (c.candidate.valid if c.candidate else 0) for c in chosen)
             yield brief(
                 kind,
                 "undecided",
-                f"{counted(chosen, 'required case')} undecided, {what}: {listed(chosen, said)}"
-                + hint.format(wanted=wanted),
-                f"{who(chosen, 'required ')} undecided ({what})",
+                f"{counted(chosen, 'required case')} undecided: {listed(chosen, said)}"
+                + hint.format(trials=trials),
+                f"{who(chosen, 'required ')}: {what}",
                 chosen,
-                numbers={"wanted": float(wanted)} if wanted else {},
+                numbers={"trials": float(trials)} if lacks == "trials" else {},
             )
     spent = [c for c in cases if c.lacks == "cap"]
     alone = 1 / matter.comparison.policy.alpha

@@ -130,6 +130,18 @@ def clear_ratio(passed: int, failed: int, reference: Reference, prior: Prior, dr
 
 
 @lru_cache(maxsize=65536)
+def chance_if_dropped(failed: int, trials: int, drop: float) -> float:
+    """Chance of so few failures, at most, in a number of trials set beforehand, after a drop by `drop`.
+
+    P(F ≤ failed) for F ~ Binomial(trials, drop): whatever rate it fell from, at least `drop` of the
+    trials fail. With no failure this is (1 - drop)^trials, the screen.
+    """
+    from scipy.special import bdtr
+
+    return float(bdtr(failed, trials, drop))
+
+
+@lru_cache(maxsize=65536)
 def predictive_p(passed: int, failed: int, reference: Reference, prior: Prior) -> float:
     """Chance that a candidate as good as the release fails at least this often.
 

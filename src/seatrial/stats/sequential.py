@@ -12,7 +12,7 @@ changes have any case called regressed, a case that halves is called so in 93 % 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -21,6 +21,7 @@ from seatrial.stats.evidence import (
     Prior,
     Reference,
     against_chance,
+    chance_if_dropped,
     clear_ratio,
     drift_p,
     log_e_value,
@@ -95,6 +96,9 @@ class Counts:
     reference: Reference
     forbidden: bool = False
     """The candidate did something forbidden: no further trial can clear that."""
+    fixed: bool = False
+    """The number of candidate trials was set before any had run. Then they may be cleared by how likely so
+    few failures were after a drop; trials added on suspicion must give a likelihood ratio."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ def decide(counts: Counts, rule: Rule) -> Decision:
         return _confirmed(counts, rule, strength)
     if done < rule.screen:
         why = f"{done} of the {rule.screen} valid trials that are needed to tell"
-        return Decision(None, why, evidence, candidate=rule.screen - done, lacks="trials")
+        return Decision(None, why, evidence, candidate=_wanted(counts, rule), lacks="trials")
     if _cleared(counts, rule):
         why = f"a drop of {rule.drop:g} or more is ruled out"
         return Decision(Outcome.UNCHANGED, why, evidence)
@@ -156,7 +160,7 @@ def decide(counts: Counts, rule: Rule) -> Decision:
         None,
         "too few trials to tell",
         evidence,
-        candidate=min(rule.batch, rule.cap - done),
+        candidate=_wanted(counts, rule),
         live=_live_wanted(reference, rule, done),
         lacks="trials",
     )
@@ -197,11 +201,26 @@ def _cleared(counts: Counts, rule: Rule) -> bool:
         return True
     if base < rule.least_baseline:
         return False
+    done = counts.passed + counts.failed
+    if counts.fixed and chance_if_dropped(counts.failed, done, rule.drop) <= rule.beta:
+        against = log_e_value(counts.passed, counts.failed, reference, rule.prior)
+        if against < math.log(1 / rule.beta):
+            return True
     ratio = clear_ratio(counts.passed, counts.failed, reference, rule.prior, rule.drop)
     if ratio >= 1 / rule.beta - 1e-9:
         return True
     _, highest = clopper_pearson(reference.passed + reference.live_passed, base)
     return highest <= rule.drop
+
+
+def _wanted(counts: Counts, rule: Rule) -> int:
+    """Candidate trials to run next; for a fixed number, how many more would clear the case if all pass."""
+    done = counts.passed + counts.failed
+    if counts.fixed:
+        for more in range(max(rule.screen - done, 1), rule.cap - done + 1):
+            if _cleared(replace(counts, passed=counts.passed + more), rule):
+                return more
+    return rule.screen - done if done < rule.screen else min(rule.batch, rule.cap - done)
 
 
 def _live_wanted(reference: Reference, rule: Rule, done: int) -> int:
