@@ -3,6 +3,7 @@
 A command returns its `ExitCode` (or nothing, which means 0) and lets every exception pass.
 """
 
+import io
 import os
 import sys
 import traceback
@@ -11,12 +12,14 @@ from typing import NoReturn
 import click
 
 from seatrial import __version__
+from seatrial.cli.check import check
 from seatrial.cli.compare import compare
 from seatrial.cli.gate import gate
 from seatrial.cli.report import report
+from seatrial.cli.schema import schema
 from seatrial.errors import Error, ExitCode
 
-COMMANDS: tuple[click.Command, ...] = (compare, gate, report)
+COMMANDS: tuple[click.Command, ...] = (check, schema, compare, gate, report)
 """Every command, in the order in which the help shows them."""
 
 
@@ -83,3 +86,7 @@ def main(debug: bool) -> None:
     Exit codes: 0 gate open, 1 closed, 2 wrong usage or invalid document,
     3 undecided, 4 internal fault, 130 interrupted.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot show a letter is no reason to fail.
+            stream.reconfigure(errors="backslashreplace")

@@ -75,13 +75,14 @@ class Catalog:
         for entry in suite.cases:
             if isinstance(entry, Selector):
                 for id in sorted(self.cases):
-                    if self._fits(self.cases[id], entry):
+                    if self.fits(self.cases[id], entry):
                         chosen.setdefault(id, self.cases[id])
             else:
                 chosen.setdefault(entry, self.cases[entry])
         return tuple(chosen.values())
 
-    def _fits(self, case: Case, selector: Selector) -> bool:
+    def fits(self, case: Case, selector: Selector) -> bool:
+        """Whether a selector chooses a case."""
         source = self.sources.get(("case", case.id))
         path = source.path if source else ""
         return (

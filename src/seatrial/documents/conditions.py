@@ -7,6 +7,7 @@ actions, and properties in end-state expectations. A bare value means `equals`.
 from __future__ import annotations
 
 import re
+import warnings
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -117,9 +118,13 @@ class Condition(Part):
     def _pattern_compiles(cls, pattern: str | None) -> str | None:
         if pattern is not None:
             try:
-                re.compile(pattern)
-            except re.error as error:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # what a later Python may read otherwise
+                    re.compile(pattern)
+            except (re.error, OverflowError) as error:
                 raise ValueError(f"is no regular expression: {error}") from error
+            except RecursionError as error:
+                raise ValueError("is a regular expression nested too deep") from error
         return pattern
 
     @field_validator("json_schema")
@@ -130,6 +135,10 @@ class Condition(Part):
                 Draft202012Validator.check_schema(schema)
             except SchemaError as error:
                 raise ValueError(f"is no JSON Schema: {error.message}") from error
+            except (RecursionError, OverflowError) as error:
+                raise ValueError(
+                    "is a JSON Schema nested too deep, or of numbers too large"
+                ) from error
         return schema
 
     @model_validator(mode="after")

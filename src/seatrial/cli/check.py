@@ -1,0 +1,175 @@
+"""`seatrial check`: whether the documents are right, and every place where they are not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from seatrial.errors import ExitCode, InvalidDocuments, Problem, UsageError, printable
+
+if TYPE_CHECKING:
+    from seatrial.documents import Catalog
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--format",
+    "shape",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    help="Lines that terminals link, JSON, or annotations of a GitHub workflow.",
+)
+@click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder with cases/, suites/, arms/ and fixtures/; the nearest one above, when left out.",
+)
+def check(paths: tuple[Path, ...], shape: str, root: Path | None) -> ExitCode:
+    """Check the documents, and say where they are wrong.
+
+    PATHS may be the folder with cases/, suites/, arms/ and fixtures/, or files and folders in it: then
+    everything is read, and what is wrong with these is shown.
+    """
+    from seatrial import loading
+
+    root, shown = _scope(paths, root, loading.FOLDERS)
+    files = loading.read_tree(root)
+    if not files and not files.problems:
+        raise UsageError(
+            f"{root} has no documents: no YAML files under {', '.join(f'{f}/' for f in loading.FOLDERS)}",
+            hint="go to the folder that holds them, or name it: seatrial check FOLDER",
+        )
+    catalog: Catalog | None = None
+    problems: tuple[Problem, ...] = ()
+    try:
+        catalog = loading.load(files)
+    except InvalidDocuments as error:
+        problems = error.problems
+    here = [p for p in problems if _is_shown(p.path, shown)]
+    _print(shape, [_from_here(root, p) for p in here], len(problems) - len(here), catalog)
+    return ExitCode.USAGE if here else ExitCode.OPEN
+
+
+def _scope(
+    paths: Sequence[Path], root: Path | None, folders: Sequence[str]
+) -> tuple[Path, tuple[str, ...]]:
+    """The folder that is read, and which paths in it are shown (none: all)."""
+    if root is None and len(paths) == 1 and _holds_documents(paths[0], folders):
+        return paths[0], ()
+    if root is None:
+        here = Path.cwd()
+        root = next((f for f in (here, *here.parents) if _holds_documents(f, folders)), None)
+    if root is None:
+        raise UsageError(
+            f"neither {Path.cwd()} nor a folder above it has {', '.join(f'{f}/' for f in folders)}",
+            hint="go to the folder that holds them, or name it: seatrial check FOLDER",
+        )
+    shown = []
+    for path in paths:
+        inside = os.path.relpath(os.path.abspath(path), os.path.abspath(root))
+        if inside.split(os.sep)[0] not in folders:
+            raise UsageError(
+                f"{path} holds no documents of {root}",
+                hint=f"they lie under {', '.join(f'{f}/' for f in folders)}",
+            )
+        shown.append(Path(inside).as_posix())
+    return root, tuple(shown)
+
+
+def _holds_documents(folder: Path, folders: Sequence[str]) -> bool:
+    return any((folder / name).is_dir() for name in folders)
+
+
+def _is_shown(path: str, shown: Sequence[str]) -> bool:
+    return not shown or any(path == s or path.startswith(f"{s}/") for s in shown)
+
+
+def _from_here(root: Path, problem: Problem) -> Problem:
+    """The problem with its path as a terminal here can follow it."""
+    path = Path(os.path.relpath(root / problem.path)).as_posix()
+    return Problem(path, problem.line, problem.column, problem.message, problem.hint, problem.code)
+
+
+def _print(
+    shape: str, problems: Sequence[Problem], elsewhere: int, catalog: Catalog | None
+) -> None:
+    if shape == "json":
+        click.echo(_json(problems, elsewhere, catalog))
+        return
+    for problem in problems:
+        click.echo(problem.render() if shape == "text" else _annotation(problem))
+    click.echo(_summary(problems, elsewhere, catalog))
+
+
+def _summary(problems: Sequence[Problem], elsewhere: int, catalog: Catalog | None) -> str:
+    if problems:
+        files = len({p.path for p in problems})
+        text = f"{_count(len(problems), 'problem')} in {_count(files, 'file')}"
+    elif catalog is None:
+        text = "no problems here"
+    else:
+        counts = ", ".join(_count(n, kind.removesuffix("s")) for kind, n in _sizes(catalog).items())
+        text = f"checked {counts}: no problems"
+    if elsewhere:
+        text += f"; {_count(elsewhere, 'problem')} in other files: run `seatrial check` for all"
+    return text
+
+
+def _sizes(catalog: Catalog) -> dict[str, int]:
+    return {
+        "cases": len(catalog.cases),
+        "suites": len(catalog.suites),
+        "arms": len(catalog.arms),
+        "fixtures": len(catalog.fixtures),
+    }
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _json(problems: Sequence[Problem], elsewhere: int, catalog: Catalog | None) -> str:
+    import json
+
+    data = {
+        "documents": None if catalog is None else _sizes(catalog),
+        "problems": [
+            {
+                "path": p.path,
+                "line": p.line,
+                "column": p.column,
+                "code": p.code,
+                "message": p.message,
+                "hint": p.hint,
+            }
+            for p in problems
+        ],
+        "problems_in_other_files": elsewhere,
+    }
+    return json.dumps(data, indent=1)
+
+
+def _annotation(problem: Problem) -> str:
+    """A workflow command of GitHub's: an annotation at the line."""
+    message = f"{problem.message}. {problem.hint}" if problem.hint else problem.message
+    properties = {
+        "file": problem.path,
+        "line": str(problem.line),
+        "col": str(problem.column),
+        "title": f"seatrial: {problem.code}",
+    }
+    written = ",".join(f"{k}={_escaped(v, ':,')}" for k, v in properties.items())
+    return f"::error {written}::{_escaped(message)}"
+
+
+def _escaped(text: str, also: str = "") -> str:
+    """Text as workflow commands want it; `%` first, since it begins an escape."""
+    text = printable(text)
+    for character in "%" + also:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text

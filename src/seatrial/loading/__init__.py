@@ -1,0 +1,34 @@
+"""YAML files → documents, or every problem of every file at once with its place.
+
+`read_tree` takes the files from a work tree, `load` from anywhere (a git revision): path → bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from seatrial.documents import Catalog
+from seatrial.errors import InvalidDocuments
+from seatrial.loading.library import Library
+from seatrial.loading.rules import broken_rules
+from seatrial.loading.tree import FOLDERS, Tree, is_document, read_tree
+
+__all__ = ["FOLDERS", "Tree", "is_document", "load", "read_tree"]
+
+
+def load(files: Mapping[str, bytes]) -> Catalog:
+    """The documents of these files (path relative to the repository → content).
+
+    Raises:
+        InvalidDocuments: with every problem of every file, those of `read_tree` among them.
+    """
+    library = Library()
+    if isinstance(files, Tree):
+        library.problems += files.problems
+        library.complete = not files.problems
+    for path in sorted(files):
+        library.add(path, files[path])
+    library.problems += broken_rules(library)
+    if library.problems:
+        raise InvalidDocuments(library.problems)
+    return library.catalog()

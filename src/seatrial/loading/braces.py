@@ -1,0 +1,63 @@
+"""Placeholders that stand for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from seatrial.documents import Answers, Case, placeholders
+from seatrial.documents.placeholders import TRIAL_NAMES
+from seatrial.loading.library import BRACES, Found, Library
+from seatrial.loading.mistakes import Mistake, closest, cut
+from seatrial.loading.places import Steps
+
+_OF_CASES = tuple(sorted(TRIAL_NAMES))
+_OF_CALLS = (*_OF_CASES, "args.…")
+
+
+def unknown_placeholders(library: Library) -> Found:
+    """Text in double braces that is none of the names known there, or braces that are not closed."""
+    for draft, _ in library.of(Case):
+        if BRACES in draft.marks:
+            for mistake in _unknown(draft.value, (), TRIAL_NAMES.__contains__, _OF_CASES):
+                yield draft, mistake
+    for draft, _ in library.of(Answers):
+        if BRACES in draft.marks:
+            for mistake in _unknown(draft.value, (), _of_call, _OF_CALLS):
+                yield draft, mistake
+
+
+def _of_call(name: str) -> bool:
+    return name in TRIAL_NAMES or (name.startswith("args.") and name != "args.")
+
+
+def _unknown(
+    value: Any, steps: Steps, is_known: Callable[[str], bool], known: Iterable[str]
+) -> Iterator[Mistake]:
+    if isinstance(value, str):
+        yield from _in_text(value, steps, is_known, known, on_key=False)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _in_text(key, (*steps, key), is_known, known, on_key=True)
+            yield from _unknown(item, (*steps, key), is_known, known)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unknown(item, (*steps, index), is_known, known)
+
+
+def _in_text(
+    text: str, steps: Steps, is_known: Callable[[str], bool], known: Iterable[str], *, on_key: bool
+) -> Iterator[Mistake]:
+    if "{{" not in text:
+        return
+    hint = "Known here: " + ", ".join(f"`{{{{{name}}}}}`" for name in known)
+    for name in placeholders.names(text):
+        if not is_known(name):
+            guess = closest(name, known)
+            message = f"`{{{{{cut(name)}}}}}` stands for nothing" + (
+                f"; did you mean `{{{{{guess}}}}}`?" if guess else ""
+            )
+            yield Mistake(steps, message, "" if guess else hint, "unknown-placeholder", on_key)
+    if text.count("{{") > sum(1 for _ in placeholders.names(text)):
+        message = "`{{` without its `}}`"
+        yield Mistake(steps, message, hint, "unknown-placeholder", on_key)

@@ -1,0 +1,241 @@
+"""Expectations that no agent could meet or miss: of tools, arguments, types and objects the world lacks.
+
+A check that forbids a tool nobody has can never fail, and one that demands it can never pass; either
+way the case says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from seatrial.documents import Answers, Case, Check, World
+from seatrial.documents.checks import (
+    EndState,
+    ExpectedChange,
+    ExpectedDeletion,
+    ReplyContains,
+    ReplyNotContains,
+    ToolArguments,
+    ToolCalled,
+    ToolNotCalled,
+    ToolOrder,
+)
+from seatrial.loading.library import Found, Library
+from seatrial.loading.mistakes import Mistake, closest, cut
+from seatrial.loading.places import Steps
+
+
+def impossible_expectations(library: Library) -> Found:
+    """Checks of a case about what its world does not have, or about a turn it does not have."""
+    offers: dict[str, Offer] = {}
+    for draft, case in library.of(Case):
+        turns = len(case.messages)
+        world = library.world_of(case)
+        if world is not None and world.id not in offers:
+            offers[world.id] = Offer(world)
+        for steps, check in _checks(case):
+            for mistake in _of_turns(check, steps, turns):
+                yield draft, mistake
+            if world is not None:
+                for mistake in offers[world.id].mistakes(check, steps):
+                    yield draft, mistake
+
+
+def impossible_mocks(library: Library) -> Found:
+    """Mocked answers of tools that the case's world does not offer, or that change it."""
+    pairs: dict[tuple[str, str], str] = {}
+    for _, case in library.of(Case):
+        if case.answers is not None:
+            pairs.setdefault((case.answers, case.world), case.id)
+    for draft, answers in library.of(Answers):
+        for steps, rule in _rules(answers):
+            for path, condition in rule.when.items():
+                if condition.matches is not None:
+                    message = "`matches` is refused in mocked answers"
+                    hint = "Use `starts_with`, `contains` or `one_of`"
+                    where = (*steps, "when", path, "matches")
+                    yield draft, Mistake(where, message, hint, "mock-matches", on_key=True)
+    for (answers_id, world_id), case_id in pairs.items():
+        fixture = library.drafts.get(("fixture", answers_id))
+        of_world = library.drafts.get(("fixture", world_id))
+        if fixture is None or of_world is None:
+            continue
+        if not isinstance(fixture.document, Answers) or not isinstance(of_world.document, World):
+            continue
+        for tool in fixture.document.tools:
+            for mistake in _of_mock(tool, of_world.document, case_id):
+                yield fixture, mistake
+
+
+def _rules(answers: Answers) -> Iterator[tuple[Steps, Any]]:
+    for name, tool in answers.tools.items():
+        for index, rule in enumerate(tool.rules):
+            yield ("tools", name, "rules", index), rule
+
+
+def _of_mock(tool: str, world: World, case: str) -> Iterator[Mistake]:
+    action = world.actions.get(tool)
+    if action is None:
+        message = (
+            f"world `{world.id}`, which case `{case}` uses with these answers, offers no `{tool}`"
+        )
+        yield Mistake(
+            ("tools", tool), *_guessed(message, tool, world.actions), "unknown-tool", True
+        )
+    elif not action.read_only:
+        message = f"`{tool}` of world `{world.id}` changes the world and cannot be mocked"
+        hint = "Only tools with `read_only: true` are mocked"
+        yield Mistake(("tools", tool), message, hint, "mock-not-read-only", True)
+
+
+def _checks(case: Case) -> Iterator[tuple[Steps, Check]]:
+    for number, turn in enumerate(case.turns):
+        for index, check in enumerate(turn.checks):
+            yield ("turns", number, "checks", index), check
+    for index, check in enumerate(case.checks):
+        yield ("checks", index), check
+
+
+def _of_turns(check: Check, steps: Steps, turns: int) -> Iterator[Mistake]:
+    if (
+        isinstance(check, ReplyContains | ReplyNotContains)
+        and isinstance(check.turn, int)
+        and not 1 <= check.turn <= turns
+    ):
+        message = f"there is no turn {check.turn}: the case has {turns}, counted from 1"
+        yield Mistake((*steps, "turn"), message, code="unknown-turn")
+
+
+@dataclass
+class Offer:
+    """What one world has to offer to expectations."""
+
+    world: World
+
+    def mistakes(self, check: Check, steps: Steps) -> Iterator[Mistake]:
+        """What a check expects that this world can neither do nor hold."""
+        match check:
+            case ToolCalled() | ToolNotCalled() | ToolArguments():
+                yield from self._tool(check.tool, (*steps, "tool"))
+                yield from self._arguments(check.tool, check.arguments, (*steps, "arguments"))
+            case ToolOrder():
+                for index, tool in enumerate(check.tools):
+                    yield from self._tool(tool, (*steps, "tools", index))
+            case EndState():
+                yield from self._end_state(check, steps)
+            case _:
+                return
+
+    def _name(self, tool: str) -> str:
+        """The action behind `tool` or `server/tool`; the server of a world is named as the world."""
+        return tool.removeprefix(f"{self.world.id}/")
+
+    def _tool(self, tool: str, steps: Steps) -> Iterator[Mistake]:
+        if self._name(tool) not in self.world.actions:
+            message = f"world `{self.world.id}` offers no tool `{cut(tool)}`"
+            yield Mistake(steps, *_guessed(message, tool, self.world.actions), "unknown-tool")
+
+    @cached_property
+    def _parameters(self) -> dict[str, frozenset[str] | None]:
+        """Action → names of its arguments; None where its schema leaves them open."""
+        return {n: _properties(a.parameters) for n, a in self.world.actions.items()}
+
+    def _arguments(self, tool: str, paths: Iterable[str], steps: Steps) -> Iterator[Mistake]:
+        known = self._parameters.get(self._name(tool))
+        if known is None:
+            return
+        for path in paths:
+            name = path.partition(".")[0]
+            if name not in known:
+                message = f"tool `{cut(tool)}` takes no argument `{cut(name)}`"
+                where = (*steps, path)
+                yield Mistake(where, *_guessed(message, name, known), "unknown-argument", True)
+
+    def _end_state(self, check: EndState, steps: Steps) -> Iterator[Mistake]:
+        for index, new in enumerate(check.created):
+            where = (*steps, "created", index)
+            yield from self._type(new.type, new.properties, where)
+        for index, change in enumerate(check.changed):
+            where = (*steps, "changed", index)
+            yield from self._type(change.type, change.properties, where)
+            yield from self._object(change, where)
+        for index, gone in enumerate(check.deleted):
+            where = (*steps, "deleted", index)
+            yield from self._type(gone.type, (), where)
+            yield from self._object(gone, where)
+        for key, links in (("linked", check.linked), ("unlinked", check.unlinked)):
+            for index, link in enumerate(links):
+                if link.type not in self.world.links:
+                    message = f"world `{self.world.id}` has no link type `{cut(link.type)}`"
+                    guessed = _guessed(message, link.type, self.world.links)
+                    yield Mistake((*steps, key, index, "type"), *guessed, "unknown-link")
+        for index, ignored in enumerate(check.ignore):
+            name, _, rest = ignored.partition(".")
+            yield from self._type(
+                name, [rest] if rest else (), (*steps, "ignore", index), within=True
+            )
+
+    def _type(
+        self, name: str, properties: Iterable[str], steps: Steps, *, within: bool = False
+    ) -> Iterator[Mistake]:
+        """An unknown type, or unknown properties of a known one; `within`: both stand in one text."""
+        known = self.world.types.get(name)
+        if known is None:
+            message = f"world `{self.world.id}` has no type `{cut(name)}`"
+            where = steps if within else (*steps, "type")
+            yield Mistake(where, *_guessed(message, name, self.world.types), "unknown-type")
+            return
+        for path in properties:
+            first = path.partition(".")[0]
+            if first not in known.properties:
+                message = f"type `{name}` has no property `{cut(first)}`"
+                where = steps if within else (*steps, "properties", path)
+                guessed = _guessed(message, first, known.properties)
+                yield Mistake(where, *guessed, "unknown-property", not within)
+
+    @cached_property
+    def _objects(self) -> dict[str, frozenset[str]]:
+        """Type → keys of its objects at the start."""
+        return {
+            name: frozenset(
+                str(o.get(self.world.types[name].key)) for o in self.world.objects.get(name, ())
+            )
+            for name in self.world.types
+        }
+
+    def _object(
+        self, expected: ExpectedChange | ExpectedDeletion, steps: Steps
+    ) -> Iterator[Mistake]:
+        known = self._objects.get(expected.type)
+        if known is None or "{{" in expected.key or expected.key in known:
+            return
+        message = f"world `{self.world.id}` starts without {expected.type} `{cut(expected.key)}`"
+        yield Mistake((*steps, "key"), *_guessed(message, expected.key, known), "unknown-object")
+
+
+def _properties(schema: dict[str, Any]) -> frozenset[str] | None:
+    """The properties an object schema names; None when there may be others."""
+    if not isinstance(schema.get("properties"), dict):
+        return None
+    open_ended = {"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "patternProperties"}
+    if open_ended & schema.keys() or schema.get("additionalProperties", False) is not False:
+        return None
+    return frozenset(schema["properties"])
+
+
+def _guessed(message: str, word: str, known: Iterable[str]) -> tuple[str, str]:
+    """The message with a guess at what was meant, and a hint when there is none."""
+    names = list(known)
+    guess = closest(word, names)
+    if guess:
+        return f"{message}; did you mean `{guess}`?", ""
+    listed = ", ".join(f"`{name}`" for name in sorted(names)[:MOST_NAMED])
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return message, f"It has {listed}{more}" if names else "It has none"
+
+
+MOST_NAMED = 12
+"""Names that a hint lists, at most."""

@@ -1,0 +1,103 @@
+"""The rules between documents: what one names, another must be."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from seatrial.documents import Answers, Case, Kind, Selector, Suite, World
+from seatrial.errors import Problem
+from seatrial.loading.braces import unknown_placeholders
+from seatrial.loading.expectations import impossible_expectations, impossible_mocks
+from seatrial.loading.library import Draft, Found, Library
+from seatrial.loading.mistakes import Mistake, closest, told
+from seatrial.loading.operands import unusable_schemas
+from seatrial.loading.places import Steps
+
+
+def broken_rules(library: Library) -> list[Problem]:
+    """Everything that is wrong between documents that are right by themselves."""
+    found: dict[tuple[Kind, str], list[Mistake]] = defaultdict(list)
+    for rule in RULES:
+        for draft, mistake in rule(library):
+            found[draft.kind, draft.document.id].append(mistake)
+    problems: list[Problem] = []
+    for key, mistakes in found.items():
+        draft = library.drafts[key]
+        problems += told(mistakes, draft.path, draft.places)
+    return problems
+
+
+def dangling_ids(library: Library) -> Found:
+    """A case names a world or answers, or a suite a case, that is not there or is something else."""
+    for draft, case in library.of(Case):
+        yield from _fixture(library, draft, ("world",), case.world, World)
+        if case.answers is not None:
+            yield from _fixture(library, draft, ("answers",), case.answers, Answers)
+    for draft, suite in library.of(Suite):
+        for index, entry in enumerate(suite.cases):
+            if isinstance(entry, str):
+                yield from _dangling(library, draft, ("cases", index), "case", entry)
+
+
+def _fixture(
+    library: Library, draft: Draft, steps: Steps, id: str, wanted: type[World] | type[Answers]
+) -> Found:
+    fixture = library.drafts.get(("fixture", id))
+    if fixture is None:
+        yield from _dangling(library, draft, steps, "fixture", id)
+    elif not isinstance(fixture.document, wanted):
+        name = wanted.__name__.lower()
+        message = f"fixture `{id}` is of type `{fixture.value['type']}`, expected `{name}`"
+        yield draft, Mistake(steps, message, code="wrong-fixture")
+
+
+def _dangling(library: Library, draft: Draft, steps: Steps, kind: Kind, id: str) -> Found:
+    if (kind, id) in library.places_of_ids or id in library.loose_ids:
+        return
+    guess = closest(id, (known for of, known in library.places_of_ids if of == kind))
+    message = f"there is no {kind} `{id}`" + (f"; did you mean `{guess}`?" if guess else "")
+    yield draft, Mistake(steps, message, code="dangling-id")
+
+
+def roles(library: Library) -> Found:
+    """A case acts under a role that its world does not have, or under none where there are roles."""
+    for draft, case in library.of(Case):
+        world = library.world_of(case)
+        if world is None:
+            continue
+        known = ", ".join(f"`{name}`" for name in world.roles)
+        if case.role is None and world.roles:
+            hint = f"Roles of world `{world.id}`: {known}"
+            yield draft, Mistake((), "missing key `role`", hint, "missing-role")
+        elif case.role is not None and case.role not in world.roles:
+            guess = closest(case.role, world.roles)
+            message = f"world `{world.id}` has no role `{case.role}`"
+            if guess:
+                message += f"; did you mean `{guess}`?"
+            hint = "" if guess else f"It has {known}" if known else "Leave `role` out"
+            yield draft, Mistake(("role",), message, hint, "unknown-role")
+
+
+def empty_selectors(library: Library) -> Found:
+    """A suite's selector chooses no case. Not said while documents are broken: it may be theirs."""
+    if not library.complete:
+        return
+    catalog = library.catalog()
+    for draft, suite in library.of(Suite):
+        for index, entry in enumerate(suite.cases):
+            if isinstance(entry, Selector) and not any(
+                catalog.fits(case, entry) for case in catalog.cases.values()
+            ):
+                message = "this selector chooses no case"
+                yield draft, Mistake(("cases", index), message, code="empty-selector")
+
+
+RULES = (
+    dangling_ids,
+    roles,
+    impossible_expectations,
+    impossible_mocks,
+    unknown_placeholders,
+    unusable_schemas,
+    empty_selectors,
+)
