@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from seatrial.gateway.decisions import Decided
+from seatrial.gateway.offers import Offered
 from seatrial.gateway.servers import ToolServer
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Json
@@ -19,8 +20,8 @@ class Call:
 
     line: Line
     name: str
-    tool: Tool | None
-    """None when the server has no tool of this name."""
+    offered: Offered | None
+    """The tool; None when the server has none of this name."""
     arguments: dict[str, Json]
     number: int
     turn: int
@@ -70,11 +71,11 @@ class Line:
         self.streams = 0
         """Subscriptions held open."""
         self._tools: Sequence[Tool] = ()
-        self._by_name: dict[str, Tool] = {}
+        self._by_name: dict[str, Offered] = {}
 
-    def tools(self) -> Mapping[str, Tool]:
+    def tools(self) -> Mapping[str, Offered]:
         """The server's tools by name."""
         tools = self.server.tools()
         if tools is not self._tools:
-            self._tools, self._by_name = tools, {tool.name: tool for tool in tools}
+            self._tools, self._by_name = tools, {t.name: Offered(t) for t in tools}
         return self._by_name

@@ -193,7 +193,11 @@ class Channel:
         """The tools of one server that the agent may see; recorded."""
         self._check_open()
         rights = self._house.rights
-        tools = [t for n, t in line.tools().items() if rights is None or rights.visible(n)]
+        tools = [
+            offered.tool
+            for name, offered in line.tools().items()
+            if rights is None or rights.visible(name)
+        ]
         self._events.append(
             Listed(
                 turn=self.turn,
@@ -212,7 +216,7 @@ class Channel:
             line=line,
             name=tool,
             arguments=arguments if isinstance(arguments, dict) else {},
-            tool=line.tools().get(tool),
+            offered=line.tools().get(tool),
             number=self._calls,
             turn=self.turn,
             at_ms=self._clock(),
@@ -222,7 +226,7 @@ class Channel:
         if self._house.beyond_limit(call.number):
             self._limit.set()
         try:
-            call.decided = self._house.decide(tool, call.tool, arguments, call.number)
+            call.decided = self._house.decide(tool, call.offered, arguments, call.number)
         except Exception as error:  # a bug, or a document that should have been refused
             self._fail(call, f"{type(error).__name__}: {error}", error)
         if call.decided is not None and not call.decided.delay_ms:
@@ -310,8 +314,8 @@ class Channel:
             answered_by=answered_by,
             rule=rule,
             refused=refused,
-            read_only=call.tool.read_only if call.tool else None,
-            destructive=call.tool.destructive if call.tool else None,
+            read_only=call.offered.tool.read_only if call.offered else None,
+            destructive=call.offered.tool.destructive if call.offered else None,
             changed=call.version is not None and call.line.server.version != call.version,
             at_ms=call.at_ms,
             took_ms=took_ms,
@@ -333,11 +337,8 @@ class Channel:
 
 def _own(answer: Answer) -> Answer:
     """The same answer, sharing nothing with its server: what is recorded does not change afterwards."""
-    return Answer(
-        content=tuple(jsonrpc.copy(answer.content)),
-        structured=jsonrpc.copy(answer.structured),
-        is_error=answer.is_error,
-    )
+    content, structured = jsonrpc.copy([answer.content, answer.structured])
+    return Answer(content=tuple(content), structured=structured, is_error=answer.is_error)
 
 
 def _since_now() -> Callable[[], float]:

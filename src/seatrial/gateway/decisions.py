@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from seatrial.gateway.mocks import Mocks
+from seatrial.gateway.offers import Offered
 from seatrial.gateway.servers import Rights
-from seatrial.state.schemas import validator
-from seatrial.tools import Tool
 from seatrial.trace import Answer, Json
 
 AnsweredBy = Literal["world", "mock", "server", "gateway"]
@@ -45,13 +44,15 @@ class House:
         """Whether the call of this number, from 1, is one too many."""
         return self.calls_limit is not None and number > self.calls_limit
 
-    def decide(self, name: str, tool: Tool | None, arguments: Json, number: int) -> Decided | None:
+    def decide(
+        self, name: str, offered: Offered | None, arguments: Json, number: int
+    ) -> Decided | None:
         """The answer to a call, or None when it is the server's to answer.
 
         The first that applies: there is no such tool; the arguments are no object; the role's rights;
         the limit of calls; the input schema; a mocked answer.
         """
-        if tool is None:
+        if offered is None:
             return _error(f"Unknown tool: {name[:100]}")
         if not isinstance(arguments, dict):
             return _error(f"Invalid arguments for {name}: an object is needed")
@@ -63,12 +64,12 @@ class House:
                 f"Not carried out: this conversation may make {self.calls_limit} tool calls, "
                 f"and this would be number {number}."
             )
-        misfits = validator(tool.input_schema).misfits(arguments, lambda path: path or "the object")
+        misfits = offered.arguments.misfits(arguments, lambda path: path or "the object")
         if misfits:
             told = [*misfits[:_MOST_TOLD], "and more"] if misfits[_MOST_TOLD:] else misfits
             return _error(f"Invalid arguments for {name}: {'; '.join(told)}")
         if self.mocks is not None and self.mocks.covers(name):
-            mocked = self.mocks.answer(tool, arguments)
+            mocked = self.mocks.answer(offered, arguments)
             return Decided(
                 answer=mocked.answer,
                 answered_by="mock",

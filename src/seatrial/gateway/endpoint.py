@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -25,6 +26,10 @@ MOST_MESSAGES = 1000
 MOST_STREAMS = 16
 """Open subscriptions of one trial."""
 KEEP_ALIVE_SECONDS = 15.0
+
+ON_LOST = "seatrial.on_lost"
+"""The ASGI extension that holds what to do when the connection is lost: a set of functions. Without
+it each call would need a task of its own that waits for the client to go away."""
 
 _ONCE = frozenset(
     {"host", "origin", "authorization", "content-type", "content-length", "mcp-session-id"}
@@ -94,10 +99,11 @@ class Endpoint:
         channel, line = self._admit(scope, headers)
         match scope["method"]:
             case "POST":
-                exchange = Exchange(channel, line, headers, receive, send)
                 body = await self._body(headers, receive)
                 if channel.closed:
                     raise Refused(404, "Not found")
+                on_lost = scope["extensions"][ON_LOST]
+                exchange = Exchange(channel, line, headers, on_lost, receive, send)
                 return await exchange.post(body)
             case "DELETE" if not eras.is_modern(headers.get("mcp-protocol-version")):
                 return _end_session(line, headers)
@@ -155,11 +161,18 @@ class Exchange:
     """One POST of a client that was let in."""
 
     def __init__(
-        self, channel: Channel, line: Line, headers: dict[str, str], receive: Receive, send: Send
+        self,
+        channel: Channel,
+        line: Line,
+        headers: dict[str, str],
+        on_lost: set[Callable[[], None]],
+        receive: Receive,
+        send: Send,
     ) -> None:
         self._channel = channel
         self._line = line
         self._headers = headers
+        self._on_lost = on_lost
         self._receive = receive
         self._send = send
 
@@ -307,15 +320,17 @@ class Exchange:
         """Wait for a call's end, or for the client to go away or to cancel it."""
         if call.answer is not None:
             return
+
+        def hung_up() -> None:
+            call.stop("the client closed the connection")
+
         if id is not None:
             session.calls[id] = call
+        self._on_lost.add(hung_up)
         try:
-            async with anyio.create_task_group() as tasks:
-                gone = "the client closed the connection"
-                tasks.start_soon(self._until_disconnected, lambda: call.stop(gone))
-                await self._channel.finish(call)
-                tasks.cancel_scope.cancel()
+            await self._channel.finish(call)
         finally:
+            self._on_lost.discard(hung_up)
             if id is not None and session.calls.get(id) is call:
                 del session.calls[id]
 
@@ -348,9 +363,12 @@ def _headers(scope: Scope) -> dict[str, str]:
 
 
 def _accepts(headers: dict[str, str], media_type: str) -> bool:
-    accepted = {
-        part.partition(";")[0].strip() for part in headers.get("accept", "*/*").lower().split(",")
-    }
+    return _is_among(media_type, headers.get("accept", "*/*"))
+
+
+@lru_cache(maxsize=64)
+def _is_among(media_type: str, accept: str) -> bool:
+    accepted = {part.partition(";")[0].strip() for part in accept.lower().split(",")}
     return not accepted.isdisjoint({media_type, media_type.partition("/")[0] + "/*", "*/*"})
 
 

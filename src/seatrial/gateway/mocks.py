@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from seatrial.documents import Answers, Condition, MockRule, placeholders
 from seatrial.errors import UsageError
+from seatrial.gateway.offers import Offered
 from seatrial.state import MISSING, Missing, explain, fulfils, look_up
 from seatrial.state.operators import Operators, unfillable
-from seatrial.state.schemas import validator
 from seatrial.state.values import as_text
-from seatrial.tools import Tool
 from seatrial.trace import Answer, Json
 
 
@@ -40,7 +39,7 @@ class Mocks:
         self._fixture = fixture
         self._lookup = lookup
 
-    def check(self, tools: Mapping[str, Tool]) -> None:
+    def check(self, tools: Mapping[str, Offered]) -> None:
         """Refuse answers for tools that are not there, or that do not declare themselves read-only.
 
         Raises:
@@ -49,7 +48,7 @@ class Mocks:
         wrong = [
             f"{name} ({'not read-only' if name in tools else 'there is no such tool'})"
             for name in self._fixture.tools
-            if name not in tools or tools[name].read_only is not True
+            if name not in tools or tools[name].tool.read_only is not True
         ]
         if wrong:
             raise UsageError(
@@ -61,13 +60,14 @@ class Mocks:
         """Whether this tool is mocked."""
         return tool in self._fixture.tools
 
-    def answer(self, tool: Tool, arguments: dict[str, Json]) -> Mocked:
+    def answer(self, offered: Offered, arguments: dict[str, Json]) -> Mocked:
         """The answer of the first rule that fits the arguments, or an error that says why none does."""
+        tool = offered.tool
         rules = self._fixture.tools[tool.name].rules
         for number, rule in enumerate(rules):
             conditions = self._conditions(rule, arguments)
             if all(fulfils(wanted, found) for _, wanted, found in conditions):
-                return self._of_rule(rule, f"rules[{number}]", tool, arguments)
+                return self._of_rule(rule, f"rules[{number}]", offered, arguments)
         text = (
             f"No mocked answer of {tool.name} fits these arguments; the nearest is "
             + min(self._misses(rules, arguments))[-1]
@@ -109,7 +109,9 @@ class Mocks:
 
         return [(n, o if n in as_written else filled(o)) for n, o in condition.operators]
 
-    def _of_rule(self, rule: MockRule, name: str, tool: Tool, arguments: dict[str, Json]) -> Mocked:
+    def _of_rule(
+        self, rule: MockRule, name: str, offered: Offered, arguments: dict[str, Json]
+    ) -> Mocked:
         def value_or_null(placeholder: str) -> Json:
             try:
                 return self._value(placeholder, arguments)
@@ -122,14 +124,14 @@ class Mocks:
                 answer=Answer.of_text(text, is_error=True), rule=name, delay_ms=rule.delay_ms
             )
         value = placeholders.fill(rule.answer, value_or_null)
-        if tool.output_schema is None:
+        if offered.tool.output_schema is None:
             return Mocked(answer=Answer.of_text(as_text(value)), rule=name, delay_ms=rule.delay_ms)
-        misfits = validator(tool.output_schema).misfits(value, lambda path: path or "the answer")
+        misfits = offered.answer.misfits(value, lambda path: path or "the answer")
         return Mocked(
             answer=Answer.of_text(as_text(value), structured=value),
             rule=name,
             delay_ms=rule.delay_ms,
-            fault=f"{name} of {tool.name} does not fit the tool's output schema: {misfits[0]}"
+            fault=f"{name} of {offered.tool.name} does not fit the tool's output schema: {misfits[0]}"
             if misfits
             else "",
         )

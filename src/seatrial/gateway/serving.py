@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Self
+from typing import Any, Self, cast
 
 import anyio
 import uvicorn
@@ -13,7 +14,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from seatrial.documents import Answers
 from seatrial.gateway.channel import Channel
-from seatrial.gateway.endpoint import Endpoint
+from seatrial.gateway.endpoint import ON_LOST, Endpoint
 from seatrial.gateway.servers import Rights, ToolServer
 from seatrial.trace import Json
 
@@ -120,12 +121,22 @@ def _server(application: Endpoint) -> uvicorn.Server:
 
 
 class _Protocol(HttpToolsProtocol):
-    """HTTP with a bound on what may come before a body, which the parser itself does not have."""
+    """HTTP that tells at once when a client is gone, and bounds what may come before a body."""
 
     _head_bytes: int | None = None
 
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._on_lost: set[Callable[[], None]] = set()
+        super().connection_made(cast(asyncio.Transport, transport))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        for hung_up in tuple(self._on_lost):
+            hung_up()
+
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        cast(dict[str, Any], self.scope)["extensions"] = {ON_LOST: self._on_lost}
         self._head_bytes = 0
 
     def on_headers_complete(self) -> None:

@@ -1,0 +1,32 @@
+"""A tool as it is offered in one trial."""
+
+from __future__ import annotations
+
+from seatrial.state.schemas import Validator, validator
+from seatrial.tools import Tool
+
+
+class Offered:
+    """A tool of a trial, with its schemas compiled when they are first needed."""
+
+    __slots__ = ("_answer", "_arguments", "tool")
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+        self._arguments: Validator | None = None
+        self._answer: Validator | None = None
+
+    @property
+    def arguments(self) -> Validator:
+        """Whether arguments fit."""
+        if self._arguments is None:
+            self._arguments = validator(self.tool.input_schema)
+        return self._arguments
+
+    @property
+    def answer(self) -> Validator:
+        """Whether a structured answer fits; everything does where the tool declares nothing."""
+        if self._answer is None:
+            schema = self.tool.output_schema
+            self._answer = validator(True if schema is None else schema)
+        return self._answer
