@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sides import FINGERPRINT, side
 
-from seatrial.compare import CaseFacts, compare
+from seatrial.compare import CaseFacts, ServedModels, compare
 from seatrial.documents import Policy
 from seatrial.gate import Ruling, rule, stricter
 from seatrial.records import PlannedCase
@@ -397,3 +397,57 @@ def test_an_open_gate_rests_on_evidence_for_every_required_case(base, candidate,
             assert candidate[name].count("p") + candidate[name].count("f") >= 4
     if profile == "release" and ruling.ruling is Gate.OPEN:
         assert ruled(candidate, base=base, required=required, profile="pr").ruling is Gate.OPEN
+
+
+def test_incomparable_optional_case_is_a_warning():
+    ruling = ruled(
+        dict.fromkeys(NAMES, "pppp"),
+        required=("a", "b"),
+        fingerprints={"c": FINGERPRINT | {"checks": "other"}},
+    )
+
+    assert ruling.ruling is Gate.OPEN
+    assert grounds(ruling, "warning") == {"incomparable": ("c",)}
+
+
+def test_forbidden_action_of_the_release_in_a_case_that_was_not_run_is_a_warning():
+    facts = tuple(CaseFacts(n, agent="helpdesk", required=n != "c") for n in NAMES)
+
+    ruling = ruled(
+        {"a": "pppp", "b": "pppp"},
+        base={**BASE, "c": "x" + "p" * 19},
+        required=("a", "b"),
+        cases=facts,
+    )
+
+    assert ruling.ruling is Gate.OPEN
+    assert grounds(ruling, "warning") == {"forbidden_not_run": ("c",)}
+    assert "forbidden_none" in grounds(ruling, "note")
+
+
+def test_other_conditions_of_the_two_sides_are_told():
+    comparison = compare(
+        side(BASE, arm="released", required=NAMES),
+        side(dict.fromkeys(NAMES, "pppp"), required=NAMES, suite="smoke"),
+        Policy(),
+    )
+    served = ServedModels(baseline=("m-1",), candidate=("m-2",), pinned_alike=True)
+
+    ruling = rule(comparison.model_copy(update={"served": served}))
+
+    assert ruling.ruling is Gate.OPEN
+    assert set(grounds(ruling, "warning")) == {"served_model_changed", "baseline_of_another_suite"}
+
+
+def test_release_without_a_comparable_case_shows_no_margin():
+    prints = {n: FINGERPRINT | {"harness": "2"} for n in NAMES}
+
+    ruling = ruled(dict.fromkeys(NAMES, "pppp"), fingerprints=prints, profile="release")
+
+    assert set(grounds(ruling, "undecided")) == {"required_incomparable", "margin_not_shown"}
+
+
+def test_optional_case_that_was_removed_is_a_note():
+    assert grounds(ruled({"a": "pppp", "b": "pppp"}, required=("a", "b")), "note")["removed"] == (
+        "c",
+    )
