@@ -31,6 +31,8 @@ class Base:
     """Why they cannot be read."""
     changed_files: frozenset[str] = field(default_factory=frozenset)
     """Files that are not what they were, added and deleted ones among them; relative to the root."""
+    unversioned_files: frozenset[str] = field(default_factory=frozenset)
+    """Files that git does not keep: whether they changed cannot be known."""
 
 
 def select(
@@ -57,7 +59,7 @@ def select(
     if base and base.catalog:
         of_fixtures = dict(_fixture_reasons(catalog, base.catalog))
         for arm in arms:
-            of_arms[arm.agent] += _arm_reasons(arm, base.catalog, base.changed_files)
+            of_arms[arm.agent] += _arm_reasons(arm, base, base.catalog)
     planned = []
     for case in catalog.suite_cases(suite):
         if case.agent not in of_arms:
@@ -123,7 +125,7 @@ def _fixtures(case: Case) -> tuple[str, ...]:
     return tuple(name for name in (case.world, case.answers) if name is not None)
 
 
-def _arm_reasons(arm: Arm, before: Catalog, changed_files: frozenset[str]) -> Iterator[str]:
+def _arm_reasons(arm: Arm, base: Base, before: Catalog) -> Iterator[str]:
     """Reasons to run every case of the arm's agent."""
     if arm.id not in before.arms:
         yield f"arm {arm.id} is new"
@@ -132,10 +134,18 @@ def _arm_reasons(arm: Arm, before: Catalog, changed_files: frozenset[str]) -> It
         yield f"arm {arm.id} changed ({', '.join(differing)})"
     told: set[str] = set()
     for component, named in patterns(arm).items():
-        files = {f for f in changed_files if any(matches(p, f) for p in named)} - told
-        told |= files
-        if files:
-            yield f"arm {arm.id} changed ({component}: {_some(sorted(files))})"
+        changed = _fitting(base.changed_files, named) - told
+        unknown = _fitting(base.unversioned_files, named) - told
+        told |= changed | unknown
+        if changed:
+            yield f"arm {arm.id} changed ({component}: {_some(sorted(changed))})"
+        if unknown:
+            files = _some(sorted(unknown))
+            yield f"arm {arm.id} may have changed ({component}: git does not keep {files})"
+
+
+def _fitting(files: frozenset[str], named: Sequence[str]) -> set[str]:
+    return {f for f in files if any(matches(p, f) for p in named)}
 
 
 def _removed(catalog: Catalog, suite: Suite, before: dict[str, Case]) -> Iterator[PlannedCase]:

@@ -12,14 +12,19 @@ from typing import NoReturn
 import click
 
 from seatrial import __version__
+from seatrial.cli.baseline import baseline
 from seatrial.cli.check import check
 from seatrial.cli.compare import compare
 from seatrial.cli.gate import gate
+from seatrial.cli.plan import plan
+from seatrial.cli.release import release
 from seatrial.cli.report import report
 from seatrial.cli.schema import schema
 from seatrial.errors import Error, ExitCode
 
-COMMANDS: tuple[click.Command, ...] = (check, schema, compare, gate, report)
+COMMANDS: tuple[click.Command, ...] = (
+    check, schema, plan, compare, gate, report, release, baseline,
+)  # fmt: skip
 """Every command, in the order in which the help shows them."""
 
 

@@ -1,0 +1,120 @@
+"""`seatrial plan`: which cases a run would run, which not, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from seatrial.records import PlannedCase
+    from seatrial.workspace import Selection, Workspace
+
+
+@click.command()
+@click.option("-s", "--suite", required=True, metavar="ID", help="The suite to plan.")
+@click.option(
+    "-a",
+    "--arm",
+    "arms",
+    multiple=True,
+    metavar="ID",
+    help="An arm that would run it; may be repeated. All that fit, when left out.",
+)
+@click.option(
+    "--base",
+    metavar="REV",
+    help="Select what changed since HEAD parted from this revision, and the required cases. "
+    "Without it every case is selected.",
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Trials per case, instead of what cases and suite say.",
+)
+@click.option("--format", "shape", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder with cases/ and suites/; the nearest one above, when left out.",
+)
+def plan(
+    suite: str,
+    arms: tuple[str, ...],
+    base: str | None,
+    trials: int | None,
+    shape: str,
+    root: Path | None,
+) -> None:
+    """Show which cases would run, which would not, and why."""
+    from seatrial.workspace import Workspace
+
+    workspace = Workspace.find(root)
+    selection = workspace.select(suite, arms, base=base, trials=trials)
+    if shape == "json":
+        import json
+
+        click.echo(json.dumps(_data(workspace, selection), indent=1))
+    else:
+        click.echo("\n".join(_lines(selection)))
+
+
+def _trials(selection: Selection) -> int:
+    """Trials of all selected cases by all arms."""
+    from seatrial.plan import expand
+
+    return len(expand(selection.cases, selection.catalog, selection.arms))
+
+
+def _data(workspace: Workspace, selection: Selection) -> dict[str, Any]:
+    revision, dirty = workspace.revision()
+    return {
+        "suite": selection.suite.id,
+        "arms": [arm.id for arm in selection.arms],
+        "revision": revision,
+        "dirty": dirty,
+        "base": selection.base,
+        "trials": _trials(selection),
+        "cases": [case.model_dump(mode="json") for case in selection.cases],
+    }
+
+
+def _lines(selection: Selection) -> list[str]:
+    chosen = selection.selected
+    others = [c for c in selection.cases if not c.selected]
+    removed = [c for c in others if c.case not in selection.catalog.cases or _is_removed(c)]
+    left_out = [c for c in others if c not in removed]
+    arms = ", ".join(arm.id for arm in selection.arms)
+    since = f", compared with {selection.base_name}" if selection.base else ""
+    total = _trials(selection)
+    lines = [f"Suite {selection.suite.id} by {arms}{since}"]
+    if not chosen:
+        lines += ["", "No case is selected."]
+    for title, cases in (
+        (f"Selected: {_count(chosen, 'case')}, {total} trials", chosen),
+        (f"Left out: {_count(left_out, 'case')}", left_out),
+        (f"Removed: {_count(removed, 'case')}", removed),
+    ):
+        if cases:
+            lines += ["", title, *_table(cases)]
+    return lines
+
+
+def _is_removed(case: PlannedCase) -> bool:
+    return any(reason.startswith("removed: ") for reason in case.reasons)
+
+
+def _table(cases: tuple[PlannedCase, ...] | list[PlannedCase]) -> list[str]:
+    from seatrial.errors import printable
+
+    width = max(len(c.case) for c in cases)
+    return [
+        f"  {c.case:<{width}}  {f'×{c.trials}  ' if c.selected else ''}{printable('; '.join(c.reasons))}"
+        for c in cases
+    ]
+
+
+def _count(things: tuple[object, ...] | list[Any], word: str) -> str:
+    return f"{len(things)} {word}{'' if len(things) == 1 else 's'}"

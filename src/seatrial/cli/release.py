@@ -1,0 +1,82 @@
+"""`seatrial release`: make a run the baseline that the next change is held against."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "--approved-by",
+    required=True,
+    metavar="NAME",
+    help="Who answers for it: a name, an address, or `Name <address>`. Never an author of the commit.",
+)
+@click.option("-a", "--arm", metavar="ID", help="Whose trials, where the run has several arms.")
+@click.option(
+    "--to",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write to this folder instead of the branch seatrial-baselines.",
+)
+@click.option("--push", is_flag=True, help="Move the branch on the remote as well.")
+@click.option("-m", "--message", default="", help="A note that is kept with the release.")
+@click.option(
+    "--allow-dirty",
+    default="",
+    metavar="REASON",
+    help="Release a run that no commit describes; the reason is kept and shown.",
+)
+@click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder with .seatrial/; the nearest one above, when left out.",
+)
+def release(
+    run: str,
+    approved_by: str,
+    arm: str | None,
+    to: Path | None,
+    push: bool,
+    message: str,
+    allow_dirty: str,
+    root: Path | None,
+) -> None:
+    """Make a complete RUN the released baseline of its agent in its suite.
+
+    RUN is a run's folder, its id, or `latest`. Nothing but the branch seatrial-baselines moves:
+    neither the work tree nor the index is touched.
+    """
+    from seatrial import baseline, store
+    from seatrial.errors import UsageError
+    from seatrial.workspace import Workspace
+
+    if push and to is not None:
+        raise UsageError("--push moves a branch, --to writes a folder", hint="give one of them")
+    workspace = Workspace.find_or_here(root)
+    repository = workspace.repository
+    remote = repository.remote() if repository else None
+    if push and remote is None:
+        raise UsageError("there is no remote to push to", hint="git remote add origin URL")
+    made = baseline.release(
+        store.Run.open(store.find(workspace.root, run)),
+        arm,
+        approved_by=approved_by,
+        repository=repository,
+        to=to,
+        push_to=remote if push else None,
+        message=message,
+        allow_dirty=allow_dirty,
+    )
+    released = made.release
+    click.echo(
+        f"Released {released.agent} {released.version} ({released.arm}) for suite {released.suite}: "
+        f"{released.cases} cases, {released.trials} trials, {released.passed} passed, "
+        f"{released.invalid} invalid"
+    )
+    click.echo(f"Approved by {released.approved_by}")
+    click.echo(f"Baseline: {made.where}")
+    if to is None and remote and not push:
+        click.echo(f"To share it: git push {remote} {baseline.BRANCH}")
