@@ -3,6 +3,7 @@
 
 (() => {
   const { OUTCOMES, make, add, caseLink, badge, marks, rate, whereWrong, counted } = Seatrial;
+  const FIRST = 60;
   const PAGE = 200;
   const { columns, rows } = globalThis.seatrialTable;
   const cases = rows.map((row) => {
@@ -20,7 +21,7 @@
 
   /* The filter lives in the address, so that a filtered table can be linked. */
   const filter = new URLSearchParams(location.hash.slice(1));
-  let shown = PAGE;
+  let shown = FIRST;
 
   const chips = document.getElementById("chips");
   const place = document.getElementById("cases");
@@ -43,22 +44,27 @@
 
   function set(name, value) {
     if (value) filter.set(name, value); else filter.delete(name);
-    shown = PAGE;
+    shown = FIRST;
     history.replaceState(null, "", filter.size ? `#${filter}` : "#");
     draw();
   }
 
-  function fits(entry, { outcome = filter.get("outcome") } = {}) {
+  const KINDS = [
+    ["", "all", () => true],
+    ["to-look-at", "to look at", (entry) => Boolean(entry.concern)],
+    ["forbidden", "forbidden", (entry) => Boolean(entry.forbidden)],
+    ...OUTCOMES.map((outcome) => [outcome, outcome, (entry) => entry.outcome === outcome]),
+  ].filter(([, , test]) => cases.some(test));
+
+  /* The cases that fit everything but the chosen chip, and so the numbers on the chips. */
+  function fitting() {
     const find = (filter.get("find") || "").toLowerCase().split(/\s+/).filter(Boolean);
-    return (!outcome || entry.outcome === outcome || (outcome === "to-look-at" && entry.concern) || (outcome === "forbidden" && entry.forbidden))
-      && (!filter.get("group") || entry.group === filter.get("group"))
-      && (!filter.has("required") || entry.required)
-      && find.every((word) => entry.words.includes(word));
+    const [wanted, needed] = [filter.get("group"), filter.has("required")];
+    return cases.filter((entry) => (!wanted || entry.group === wanted) && (!needed || entry.required)
+      && find.every((word) => entry.words.includes(word)));
   }
 
-  function chip(name, words, test) {
-    const number = cases.filter((entry) => test(entry) && fits(entry, { outcome: "" })).length;
-    if (!number && name && !cases.some(test)) return null;
+  function chip(name, words, number) {
     const on = (filter.get("outcome") || "") === name;
     return make("li", {}, make("button", {
       type: "button", class: `st-chip st-chip--${name || "all"}`, "aria-pressed": on ? "true" : "false",
@@ -83,19 +89,16 @@
   }
 
   function draw() {
-    chips.replaceChildren(...[
-      chip("", "all", () => true),
-      chip("to-look-at", "to look at", (entry) => entry.concern),
-      chip("forbidden", "forbidden", (entry) => entry.forbidden),
-      OUTCOMES.map((outcome) => chip(outcome, outcome, (entry) => entry.outcome === outcome)),
-    ].flat().filter(Boolean));
-    const fitting = cases.filter((entry) => fits(entry));
-    body.replaceChildren(...fitting.slice(0, shown).map(line));
-    const hidden = Math.max(0, fitting.length - shown);
+    const candidates = fitting();
+    chips.replaceChildren(...KINDS.map(([name, words, test]) => chip(name, words, candidates.filter(test).length)));
+    const chosen = KINDS.find(([name]) => name === (filter.get("outcome") || ""));
+    const found = chosen ? candidates.filter(chosen[2]) : [];
+    body.replaceChildren(...found.slice(0, shown).map(line));
+    const hidden = Math.max(0, found.length - shown);
     more.hidden = !hidden;
     more.textContent = `Show ${Math.min(PAGE, hidden)} more of ${hidden}`;
-    count.textContent = fitting.length === cases.length
-      ? counted(cases.length, "case") : `${fitting.length} of ${counted(cases.length, "case")}`;
+    count.textContent = found.length === cases.length
+      ? counted(cases.length, "case") : `${found.length} of ${counted(cases.length, "case")}`;
   }
 
   add(place, [
