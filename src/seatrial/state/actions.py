@@ -66,7 +66,8 @@ class Actions:
         except ToldByAuthor as told:
             return Outcome(Answer.of_text(str(told), is_error=True), state)
         except ToolError as error:
-            return Outcome(Answer.of_text(f"{name}: {error}.", is_error=True), state)
+            end = "" if str(error).endswith("?") else "."
+            return Outcome(Answer.of_text(f"{name}: {error}{end}", is_error=True), state)
 
     def _read(self, name: str, arguments: Mapping[str, Any]) -> FrozenDict:
         """The arguments, frozen, when they fit."""

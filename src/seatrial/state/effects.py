@@ -140,9 +140,7 @@ class Effects:
         else:
             after = MISSING
         if after is MISSING:
-            message = (
-                f"{what} is {shown(now)}: nothing to {effect.effect} {shown(value)} to or from"
-            )
+            message = f"cannot {effect.effect} {shown(value)}: {what} is {shown(now)}"
             raise scope.fault(message, by_agent=by_agent)
         self._write(key, effect.property, after, scope, by_agent=by_agent)
 

@@ -12,7 +12,16 @@ from functools import cached_property
 from typing import Any
 
 from seatrial.documents.world import World
-from seatrial.state.values import MISSING, FrozenDict, Missing, as_text, freeze, same, thaw
+from seatrial.state.values import (
+    MISSING,
+    FrozenDict,
+    FrozenList,
+    Missing,
+    as_text,
+    freeze,
+    same,
+    thaw,
+)
 from seatrial.trace import Json
 
 Properties = FrozenDict
@@ -137,6 +146,13 @@ class State:
     def links_to_json(self) -> list[dict[str, str]]:
         """`[{type, from, to}]`, sorted."""
         return [{"type": t, "from": source, "to": to} for t, source, to in sorted(self.links())]
+
+    def captured(self) -> FrozenDict:
+        """Everything there is, frozen and shared with the state: `{"objects": …, "links": …}`, as JSON."""
+        objects = {type: FrozenDict(self.objects(type)) for type in self.types()}
+        return FrozenDict(
+            objects=FrozenDict(objects), links=FrozenList(map(FrozenDict, self.links_to_json()))
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):

@@ -64,6 +64,20 @@ class _Names:
             return str(error)
         return self._of(steps, name)
 
+    def no_list(self, path: str) -> str | None:
+        """What says that a path without problems leads to something else than a list."""
+        steps = parse(path)
+        thing = self.things.get(str(steps[0]))
+        schema: Any = {}
+        if len(steps) == 1 and thing is not None and thing.kind == "object":
+            return f"{path!r} is one {thing.type}, no list"
+        if len(steps) == 2 and steps[0] == "args":
+            schema = self.parameters.get(str(steps[1]))
+        elif len(steps) == 2 and thing is not None and thing.kind == "object":
+            schema = self.properties(thing.type).get(str(steps[1]))
+        kind = schema.get("type", "array") if isinstance(schema, dict) else "array"
+        return None if "array" in kind else f"{path!r} is of type {kind}, no list"
+
     def target(self, name: str) -> _Thing | str:
         """The object or list that `object:` leads to, or what is wrong with it."""
         if name in self.things and self.things[name].kind != "value":
@@ -153,7 +167,7 @@ def action_problems(world: World, name: str, action: Action) -> Iterator[Found]:
         names.things[computed] = _Thing("value")
     for number, precondition in enumerate(action.preconditions):
         path = f".preconditions[{number}]"
-        own = yield from _repeated(precondition.for_each, path, names)
+        own = yield from _repeated(precondition.for_each, f"{path}.for_each", names)
         yield from _when(precondition.when, path, own)
         problem = own.problem(precondition.of) if precondition.of is not None else None
         if problem:
@@ -254,9 +268,9 @@ def _repeated(for_each: str | None, path: str, names: _Names) -> Generator[Found
     """The names for what is done for each item; yields what is wrong with `for_each`."""
     if for_each is None:
         return names
-    problem = names.problem(for_each)
+    problem = names.problem(for_each) or names.no_list(for_each)
     if problem:
-        yield f"{path}.for_each", problem
+        yield path, problem
     thing = names.things.get(for_each)
     of_objects = thing is not None and thing.kind == "list" and thing.type
     each = _Thing("object", thing.type) if thing is not None and of_objects else _Thing("value")
@@ -320,7 +334,7 @@ def _formula(value: dict[str, Any], path: str, names: _Names) -> Iterator[Found]
         if not isinstance(value["$each"], str):
             yield f"{path}.$each", "must be a path to a list, without braces"
             return
-        own = yield from _repeated(value["$each"], path, names)
+        own = yield from _repeated(value["$each"], f"{path}.$each", names)
         yield from _value(value["$value"], f"{path}.$value", own)
     else:
         [(name, operands)] = value.items()
@@ -332,7 +346,7 @@ def _formula(value: dict[str, Any], path: str, names: _Names) -> Iterator[Found]
 
 
 def _effect(effect: Effect, path: str, names: _Names) -> Iterator[Found]:
-    own = yield from _repeated(effect.for_each, path, names)
+    own = yield from _repeated(effect.for_each, f"{path}.for_each", names)
     yield from _when(effect.when, path, own)
     match effect:
         case CreateObject():

@@ -65,6 +65,5 @@ class ObjectsWorld:
         return difference(self._actions.start, self._state)
 
     def state(self) -> dict[str, Json]:
-        """Everything there is now, as a copy: `{"objects": {type: {key: {…}}}, "links": [{type, from, to}]}`."""
-        state = self._state
-        return {"objects": state.to_json(), "links": state.links_to_json()}
+        """Everything there is now, frozen: `{"objects": {type: {key: {…}}}, "links": [{type, from, to}]}`."""
+        return self._state.captured()
