@@ -7,8 +7,9 @@ branch every earlier baseline stays readable in the history.
 
 from seatrial.baseline.approval import same_person
 from seatrial.baseline.branch import BRANCH
+from seatrial.baseline.listing import history, released
 from seatrial.baseline.releasing import Released, release
-from seatrial.baseline.resolving import Baseline, history, released, resolve
+from seatrial.baseline.resolving import Baseline, resolve
 
 __all__ = [
     "BRANCH",

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from seatrial.baseline import branch, folders
+from seatrial.baseline import branch, folders, listing
 from seatrial.compare import BaselineInfo
 from seatrial.errors import BaselineError, NothingReleased, RevisionError
 from seatrial.git import Repository
@@ -62,7 +60,7 @@ def resolve(
             commit,
             suite,
             agent,
-            where=_where(spec, commit),
+            where=listing.at(spec, commit),
             reason="named by --baseline",
         )
     raise BaselineError(
@@ -71,63 +69,15 @@ def resolve(
     )
 
 
-def released(spec: str | None, *, repository: Repository | None) -> tuple[tuple[Release, str], ...]:
-    """Every baseline that is in force, and where it lies: of the branch, a folder, a ref or a commit.
-
-    Raises:
-        BaselineError: there is none.
-    """
-    if spec is not None and Path(spec).is_dir():
-        files = folders.Files(Path(spec))
-        names = [p for p in files if p == branch.RELEASE or _is_release(p)]
-        found = tuple((_parse(files[name], f"{spec}/{name}"), spec) for name in names)
-    else:
-        place = _demand_repository(repository)
-        if spec is None:
-            newest = _tip(place)
-            commit, name = newest.commit, newest.name
-        else:
-            commit, name = place.resolve(spec), spec
-        listed = place.read_tree(commit, ["suites"], wanted=_is_release)
-        where = _where(name, commit)
-        found = tuple((_parse(data, f"{where}: {path}"), where) for path, data in listed.items())
-    if not found:
-        raise BaselineError(
-            f"nothing is released in {spec or branch.BRANCH}", hint="seatrial release --help"
-        )
-    return found
-
-
-def history(
-    repository: Repository | None, *, suite: str | None = None
-) -> Iterator[tuple[str, Release]]:
-    """Every release on the branch, newest first: the commit, and what it released.
-
-    Raises:
-        BaselineError: nothing was ever released here.
-    """
-    place = _demand_repository(repository)
-    newest = _tip(place)
-    below = f"suites/{suite}" if suite else "suites"
-    for commit, _ in place.log(newest.commit, [below]):
-        before = place.parent(commit)
-        changed = place.changed_paths(before, commit) if before else place.paths_at(commit, [below])
-        for path in sorted(changed):
-            if path.startswith(below + "/") and _is_release(path):
-                data = place.read_file(commit, path)
-                if data is not None:
-                    yield commit, _parse(data, f"{commit[:12]}: {path}")
-
-
 def _newest(suite: str, agent: str, repository: Repository | None) -> Baseline:
-    place = _demand_repository(repository)
-    newest = _tip(place)
+    place = listing.demand_repository(repository)
+    newest = listing.newest_tip(place)
     found = _at_commit(
         place,
         newest.commit,
         suite,
         agent,
-        where=_where(newest.name, newest.commit),
+        where=listing.at(newest.name, newest.commit),
         reason=f"the newest release of {agent} in suite {suite}",
         newest=True,
     )
@@ -140,31 +90,6 @@ def _newest(suite: str, agent: str, repository: Repository | None) -> Baseline:
         return found
     info = found.info.model_copy(update={"reason": found.info.reason + note})
     return Baseline(found.run, info, found.release)
-
-
-def _tip(repository: Repository) -> branch.Tip:
-    newest = branch.tip(repository)
-    if newest is not None:
-        return newest
-    remote = repository.remote()
-    fetch = (
-        f"git fetch {remote} {branch.BRANCH}:refs/remotes/{remote}/{branch.BRANCH}, or "
-        if remote
-        else ""
-    )
-    raise NothingReleased(
-        f"nothing is released here: there is no branch {branch.BRANCH}",
-        hint=f"{fetch}release a run: seatrial release RUN --approved-by NAME",
-    )
-
-
-def _demand_repository(repository: Repository | None) -> Repository:
-    if repository is None:
-        raise BaselineError(
-            "outside of a git repository there is no branch with baselines",
-            hint="name a folder: --baseline DIR (written by `seatrial release RUN --to DIR`)",
-        )
-    return repository
 
 
 def _at_commit(
@@ -205,7 +130,7 @@ def _in_folder(folder: Path, suite: str, agent: str) -> Baseline:
 
 
 def _of_release(files: Mapping[str, bytes], *, where: str, reason: str) -> Baseline:
-    release = _parse(files[branch.RELEASE], f"{where}: {branch.RELEASE}")
+    release = listing.parse(files[branch.RELEASE], f"{where}: {branch.RELEASE}")
     run = Run.of_files(_Sealed(files, release.files, where), where=where)
     info = BaselineInfo(
         run=release.run,
@@ -245,39 +170,13 @@ def _of_run(run: Run, suite: str, agent: str) -> Baseline:
 
 
 def _none_of(suite: str, agent: str, where: str, paths: tuple[str, ...]) -> BaselineError:
-    known = [p.split("/") for p in paths if _is_release(p)]
+    known = [p.split("/") for p in paths if listing.is_release(p)]
     listed = ", ".join(f"{agent} in suite {suite}" for _, suite, agent, _ in known)
     has = f"; it holds {listed}" if listed else ""
     return BaselineError(
         f"{where} holds no baseline of {agent} in suite {suite}{has}",
         hint=f"seatrial run --suite {suite} --arm ARM, then seatrial release RUN --approved-by NAME",
     )
-
-
-def _is_release(path: str) -> bool:
-    """Whether a path is `suites/<suite>/<agent>/release.json`; what is being written starts with a dot."""
-    parts = path.split("/")
-    return (
-        len(parts) == len(("suites", "suite", "agent", branch.RELEASE))
-        and (parts[0], parts[-1]) == ("suites", branch.RELEASE)
-        and not any(part.startswith(".") for part in parts)
-    )
-
-
-def _where(name: str, commit: str) -> str:
-    return commit[:12] if commit.startswith(name) else f"{name} at {commit[:12]}"
-
-
-def _parse(data: bytes, what: str) -> Release:
-    try:
-        return Release.model_validate_json(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        at = ".".join(str(part) for part in first["loc"])
-        raise BaselineError(
-            f"{what} cannot be read: {at}: {first['msg']}",
-            hint="release the run again with this version of Seatrial",
-        ) from error
 
 
 class _Sealed(Mapping[str, bytes]):

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from seatrial.errors import RevisionError, printable
-from seatrial.git import command
+from seatrial.git import command, hints
 
 _REGULAR_FILES = (b"100644", b"100755")
 _CO_AUTHOR = re.compile(r"^\s*co-authored-by:\s*(.*?)\s*(?:<([^<>]*)>)?\s*$", re.IGNORECASE | re.M)
-_HEX = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
-_FULL_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.IGNORECASE)
-_ANCESTRY = re.compile(r"[\^~]")
-_STEP = re.compile(r"([\^~])(\d*)")
-_NO_BRANCH = re.compile(r"^$|[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/$|\.lock$|\.$")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -60,18 +53,23 @@ class Repository:
         Raises:
             RevisionError: there is no such commit here; it says what there is and what to fetch.
         """
-        found = self._resolved(revision)
+        found = self.ref(revision)
         if found is None:
-            raise self._missing(revision)
+            raise hints.missing(self, revision)
         return found
 
     def head(self) -> str | None:
         """The commit that is checked out; None before the first commit."""
-        return self._resolved("HEAD")
+        return self.ref("HEAD")
 
     def ref(self, name: str) -> str | None:
-        """The commit that the full ref `name` (`refs/heads/main`) points at; None without it."""
-        return self._resolved(name)
+        """The commit that a revision stands for, `refs/heads/main` or any other; None when it is not here."""
+        if not hints.can_be_revision(name):
+            return None
+        done = command.call(
+            self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"
+        )
+        return done.stdout.decode().strip() if done.returncode == 0 else None
 
     @property
     def is_shallow(self) -> bool:
@@ -104,7 +102,7 @@ class Repository:
 
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit; None for the first commit, and where the history is cut off."""
-        return self._resolved(f"{commit}^1")
+        return self.ref(f"{commit}^1")
 
     def is_ancestor(self, older: str, newer: str) -> bool:
         """Whether `newer` descends from `older` (or is it), as far as this clone knows."""
@@ -238,19 +236,6 @@ class Repository:
     def _git(self, *arguments: str | bytes, stdin: bytes | None = None) -> bytes:
         return command.demand(self.root, *arguments, stdin=stdin)
 
-    def _resolved(self, revision: str) -> str | None:
-        if not revision or not revision.isprintable() or revision.startswith("-"):
-            return None
-        done = command.call(
-            self.root,
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            revision + "^{commit}",
-        )
-        return done.stdout.decode().strip() if done.returncode == 0 else None
-
     def _entries(self, commit: str, prefixes: Iterable[str]) -> list[tuple[str, bytes]]:
         listed = self._git("ls-tree", "-r", "-z", "--full-tree", commit, "--", *prefixes)
         entries = []
@@ -279,61 +264,6 @@ class Repository:
             at = start + int(head[2]) + 1
             contents.append(bytes(answer[start : at - 1]))
         return contents
-
-    def _missing(self, revision: str) -> RevisionError:
-        """What to say of a revision that is not here: what there is, and what to fetch."""
-        if not revision or not revision.isprintable() or revision.startswith("-"):
-            return RevisionError(
-                f"{revision!r} is no revision", hint="name a branch, a tag or a commit"
-            )
-        if self.head() is None and revision.startswith("HEAD"):
-            return RevisionError("this repository has no commit yet", hint="git commit first")
-        start = _ANCESTRY.split(revision)[0]
-        known = self._resolved(start) if start and start != revision else None
-        if known is not None:
-            return self._missing_ancestor(revision, start, known)
-        if _HEX.fullmatch(start):
-            return self._missing_commit(start)
-        return self._missing_name(revision, start)
-
-    def _missing_ancestor(self, revision: str, start: str, known: str) -> RevisionError:
-        if self.is_shallow:
-            steps = sum(int(n or 1) if way == "~" else 1 for way, n in _STEP.findall(revision))
-            return RevisionError(
-                f"{revision!r} lies beyond the history that this shallow clone has",
-                hint=f"git fetch --deepen={min(max(steps, 1), 1000)} {self.remote() or 'origin'} "
-                f"{known} (in GitHub Actions: actions/checkout with fetch-depth: 2 or more)",
-            )
-        return RevisionError(
-            f"{start!r} is here, but it has no ancestor {revision!r}",
-            hint=f"git log --oneline {shlex.quote(start)} shows what it has",
-        )
-
-    def _missing_commit(self, revision: str) -> RevisionError:
-        message = f"the commit {revision} is not in this clone"
-        remote = self.remote()
-        if remote is None:
-            return RevisionError(message, hint="and there is no remote to fetch it from")
-        if _FULL_SHA.fullmatch(revision):
-            return RevisionError(message, hint=f"git fetch {remote} {revision}")
-        deeper = f"git fetch --unshallow {remote}" if self.is_shallow else f"git fetch {remote}"
-        return RevisionError(message, hint=f"{deeper}, or give all 40 characters of its name")
-
-    def _missing_name(self, revision: str, start: str) -> RevisionError:
-        message = f"there is no branch, tag or commit {revision!r} in this clone"
-        names, remote = self.names(), self.remote()
-        if remote and f"{remote}/{start}" in names:
-            return RevisionError(message, hint=f"there is {remote}/{revision}; name that")
-        near = difflib.get_close_matches(start, names, n=3, cutoff=0.6)
-        hints = [f"did you mean {', '.join(near)}?"] if near else []
-        branch = start.removeprefix(f"{remote}/")
-        if remote and not _NO_BRANCH.search(branch):
-            refspec = shlex.quote(f"{branch}:refs/remotes/{remote}/{branch}")
-            hints.append(f"To fetch it: git fetch {remote} {refspec}, then name {remote}/{branch}")
-        return RevisionError(
-            message,
-            hint=" ".join(hints) or "`git branch --all` and `git tag` list what there is",
-        )
 
 
 def _paths(listed: bytes) -> frozenset[str]:

@@ -1,27 +1,20 @@
-"""A folder of documents: where it lies, what is in it now and at a base, and what a run selects.
-
-Joins what `git` and `loading` give, so that every command selects by the same rules.
-"""
+"""A folder of documents: where it lies, what is in it now and at a base, and what a run selects."""
 
 from __future__ import annotations
 
 import difflib
-import hashlib
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from seatrial import loading, selection
-from seatrial.documents import Arm, Catalog, Suite, digest
-from seatrial.documents.patterns import is_literal, matches, plain
-from seatrial.documents.sources import patterns
-from seatrial.errors import InvalidDocuments, Problem, RevisionError, UsageError
+from seatrial.documents import Arm, Catalog, Suite
+from seatrial.errors import InvalidDocuments, RevisionError, UsageError
 from seatrial.git import Repository
 from seatrial.records import PlannedCase
+from seatrial.workspace.files import SourceFiles
 
 _MARKS = ("cases", "suites", ".git")
-_NEVER_SOURCES = frozenset({".git", ".seatrial", ".venv", "__pycache__", "node_modules"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,30 +135,7 @@ class Workspace:
         Raises:
             InvalidDocuments: a source names no file, or one outside of the repository.
         """
-        problems: list[Problem] = []
-        digests = {}
-        for component, files in self._source_files(arm).items():
-            contents = {}
-            for path in files:
-                try:
-                    contents[path] = self._content_digest(path)
-                except OSError as error:
-                    message = f"source {component!r}: {path} cannot be read: {error.strerror}"
-                    problems.append(_problem(catalog, arm, component, message))
-                except ValueError:
-                    message = (
-                        f"source {component!r}: {path} is a link that leads out of the repository"
-                    )
-                    problems.append(_problem(catalog, arm, component, message))
-            if not files and component in arm.sources:
-                named = ", ".join(arm.sources[component])
-                message = f"source {component!r}: no file fits {named}"
-                problems.append(_problem(catalog, arm, component, message))
-            if files:
-                digests[component] = digest(contents)
-        if problems:
-            raise InvalidDocuments(problems)
-        return digests
+        return self._files.digests(catalog, arm)
 
     # --- selection ---
 
@@ -214,15 +184,14 @@ class Workspace:
             for path in repository.changed_paths(commit)
             if path.startswith(self._prefix)
         }
-        known = self._known_files()
-        unversioned: set[str] = set()
-        for arm in arms:
-            for path in {p for files in self._source_files(arm).values() for p in files}:
-                real = self._within_root((self.root / path).resolve())
-                if real in changed:
-                    changed.add(path)
-                elif path not in known and real not in known:
-                    unversioned.add(path)
+        files, unversioned = self._files, set[str]()
+        known = files.known()
+        for path in {path for arm in arms for path in files.of(arm)}:
+            real = files.real(path)
+            if real in changed:
+                changed.add(path)
+            elif path not in known and real not in known:
+                unversioned.add(path)
         catalog, unreadable = None, ""
         try:
             catalog = self.catalog_at(commit)
@@ -238,62 +207,11 @@ class Workspace:
             unversioned_files=frozenset(unversioned),
         )
 
-    # --- files of an arm ---
-
-    def _source_files(self, arm: Arm) -> dict[str, tuple[str, ...]]:
-        """Component → files that exist, relative to the root.
-
-        A pattern does not fit files that git ignores (caches beside the code); a path that is written
-        out is taken even then.
-        """
-        known = None
-        found = {}
-        for component, named in patterns(arm).items():
-            files: set[str] = set()
-            for pattern in named:
-                if is_literal(pattern):
-                    files.update(self._expanded(plain(pattern)))
-                    continue
-                known = self._known_files() if known is None else known
-                fitting = (path for path in known if matches(pattern, path))
-                files.update(file for path in fitting for file in self._expanded(path))
-            found[component] = tuple(sorted(files))
-        return found
-
-    def _known_files(self) -> frozenset[str]:
-        if self.repository is None:
-            return frozenset(_walk(self.root, ""))
-        known = self.repository.known_paths([self._prefix.rstrip("/")] if self._prefix else [])
-        return frozenset(path.removeprefix(self._prefix) for path in known)
-
-    def _expanded(self, path: str) -> Iterator[str]:
-        """A file itself; for a folder (or a link to one) the files in it that git does not ignore."""
-        target = self.root / path
-        if target.is_file():
-            yield path
-        elif target.is_dir():
-            if self.repository is None or target.is_symlink():
-                yield from _walk(target, path)
-                return
-            for known in self.repository.known_paths([self._prefix + path]):
-                inside = known.removeprefix(self._prefix)
-                if (self.root / inside).is_file():
-                    yield inside
-
-    def _content_digest(self, path: str) -> str:
-        real = (self.root / path).resolve(strict=True)
-        self._within(real)
-        with real.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-
-    def _within(self, real: Path) -> None:
-        """Check that a path is inside the repository; a ValueError says that it is not."""
-        real.relative_to(self.repository.root if self.repository else self.root)
-
-    def _within_root(self, real: Path) -> str:
-        return os.path.relpath(real, self.root).replace(os.sep, "/")
-
     # --- within ---
+
+    @property
+    def _files(self) -> SourceFiles:
+        return SourceFiles(self.root, self.repository, self._prefix)
 
     @property
     def _prefix(self) -> str:
@@ -316,23 +234,6 @@ def _root_around(start: Path) -> Path | None:
         if any((folder / mark).exists() for mark in _MARKS):
             return folder
     return None
-
-
-def _walk(folder: Path, name: str) -> Iterator[str]:
-    for here, folders, files in os.walk(folder):
-        folders[:] = sorted(set(folders) - _NEVER_SOURCES)
-        inside = Path(here).relative_to(folder).as_posix()
-        for file in files:
-            yield "/".join(part for part in (name, inside, file) if part not in ("", "."))
-
-
-def _problem(catalog: Catalog, arm: Arm, component: str, message: str) -> Problem:
-    source = catalog.sources.get(("arm", arm.id))
-    if source is None:
-        return Problem(f"arm {arm.id}", 1, 1, message, code="source")
-    place = source.place(f"sources.{component}" if component in arm.sources else "adapter")
-    path, line, column = place.rsplit(":", 2)
-    return Problem(path, int(line), int(column), message, code="source")
 
 
 def _unknown(kind: str, id: str, known: Iterable[str]) -> UsageError:

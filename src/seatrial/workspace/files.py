@@ -1,0 +1,130 @@
+"""The files an arm is built from, as they lie in the folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from seatrial.documents import Arm, Catalog, digest
+from seatrial.documents.patterns import is_literal, matches, plain
+from seatrial.documents.sources import patterns
+from seatrial.errors import InvalidDocuments, Problem
+from seatrial.git import Repository
+
+_NEVER_SOURCES = frozenset({".git", ".seatrial", ".venv", "__pycache__", "node_modules"})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFiles:
+    """Files below a root.
+
+    A pattern does not fit what git ignores (caches beside the code); a path that is written out is
+    taken even then.
+    """
+
+    root: Path
+    repository: Repository | None
+    prefix: str
+    """What paths of the repository have before paths of the root: nothing, or `folder/`."""
+
+    def digests(self, catalog: Catalog, arm: Arm) -> dict[str, str]:
+        """Component → digest of the names and contents of its files.
+
+        Raises:
+            InvalidDocuments: a source names no file, or one outside of the repository.
+        """
+        problems: list[Problem] = []
+        digests = {}
+        for component, files in self._by_component(arm).items():
+            contents = {}
+            for path in files:
+                try:
+                    contents[path] = self._content_digest(path)
+                except OSError as error:
+                    message = f"source {component!r}: {path} cannot be read: {error.strerror}"
+                    problems.append(_problem(catalog, arm, component, message))
+                except ValueError:
+                    message = (
+                        f"source {component!r}: {path} is a link that leads out of the repository"
+                    )
+                    problems.append(_problem(catalog, arm, component, message))
+            if files:
+                digests[component] = digest(contents)
+            elif component in arm.sources:
+                named = ", ".join(arm.sources[component])
+                message = f"source {component!r}: no file fits {named}"
+                problems.append(_problem(catalog, arm, component, message))
+        if problems:
+            raise InvalidDocuments(problems)
+        return digests
+
+    def of(self, arm: Arm) -> frozenset[str]:
+        """Every file behind an arm, relative to the root."""
+        return frozenset(path for files in self._by_component(arm).values() for path in files)
+
+    def known(self) -> frozenset[str]:
+        """Every file below the root that git does not ignore; outside of git, every file."""
+        if self.repository is None:
+            return frozenset(_walk(self.root, ""))
+        known = self.repository.known_paths([self.prefix.rstrip("/")] if self.prefix else [])
+        return frozenset(path.removeprefix(self.prefix) for path in known)
+
+    def real(self, path: str) -> str:
+        """Where a path leads when links are followed, relative to the root."""
+        return os.path.relpath((self.root / path).resolve(), self.root).replace(os.sep, "/")
+
+    def _by_component(self, arm: Arm) -> dict[str, tuple[str, ...]]:
+        known = None
+        found = {}
+        for component, named in patterns(arm).items():
+            files: set[str] = set()
+            for pattern in named:
+                if is_literal(pattern):
+                    files.update(self._expanded(plain(pattern)))
+                    continue
+                known = self.known() if known is None else known
+                fitting = (path for path in known if matches(pattern, path))
+                files.update(file for path in fitting for file in self._expanded(path))
+            found[component] = tuple(sorted(files))
+        return found
+
+    def _expanded(self, path: str) -> Iterator[str]:
+        """A file itself; for a folder (or a link to one) the files in it that git does not ignore."""
+        target = self.root / path
+        if target.is_file():
+            yield path
+        elif target.is_dir():
+            if self.repository is None or target.is_symlink():
+                yield from _walk(target, path)
+                return
+            for known in self.repository.known_paths([self.prefix + path]):
+                inside = known.removeprefix(self.prefix)
+                if (self.root / inside).is_file():
+                    yield inside
+
+    def _content_digest(self, path: str) -> str:
+        """A ValueError says that the file lies outside of the repository."""
+        real = (self.root / path).resolve(strict=True)
+        real.relative_to(self.repository.root if self.repository else self.root)
+        with real.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _walk(folder: Path, name: str) -> Iterator[str]:
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(set(folders) - _NEVER_SOURCES)
+        inside = Path(here).relative_to(folder).as_posix()
+        for file in files:
+            yield "/".join(part for part in (name, inside, file) if part not in ("", "."))
+
+
+def _problem(catalog: Catalog, arm: Arm, component: str, message: str) -> Problem:
+    source = catalog.sources.get(("arm", arm.id))
+    if source is None:
+        return Problem(f"arm {arm.id}", 1, 1, message, code="source")
+    place = source.place(f"sources.{component}" if component in arm.sources else "adapter")
+    path, line, column = place.rsplit(":", 2)
+    return Problem(path, int(line), int(column), message, code="source")
