@@ -23,7 +23,7 @@ _COLORS = {"regressed": "red", "improved": "green", "undecided": "yellow", "remo
 @click.option(
     "--root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The folder with .seatrial/; the current one when left out.",
+    help="The folder with .seatrial/; the nearest one above, when left out.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 def compare(run: str, baseline: str | None, arm: str | None, root: Path | None, form: str) -> None:

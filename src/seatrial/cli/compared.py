@@ -12,8 +12,8 @@ from seatrial.compare import CaseComparison, Comparison, Side, compare
 from seatrial.documents import Policy
 from seatrial.errors import NothingReleased, UsageError, printable
 from seatrial.gate import stricter
-from seatrial.git import Repository
 from seatrial.store import Run, find
+from seatrial.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +43,22 @@ def compared(
         name: path or id of a run, or `latest`.
         baseline: a folder, a run or a git ref; None for the newest release.
         arm: the candidate, where the run has several arms.
-        root: the folder with `.seatrial/`; the current one when left out.
+        root: the folder with `.seatrial/`; the nearest one above, when left out.
 
     Raises:
         UsageError: there is no such run or arm.
         BaselineError: the named baseline does not exist or cannot be read.
         StorageError: the run cannot be read.
     """
-    root = root or Path.cwd()
-    run = Run.open(find(root, name))
+    workspace = Workspace.find_or_here(root)
+    run = Run.open(find(workspace.root, name))
     chosen = _candidate(run, arm)
     suite, agent = run.manifest.suite, run.catalog.arms[chosen].agent
     missing = ""
     try:
-        repository = Repository.find(root)
-        found = resolve(baseline, suite, agent, root=root, repository=repository)
+        found = resolve(
+            baseline, suite, agent, root=workspace.root, repository=workspace.repository
+        )
     except NothingReleased as error:
         found, missing = None, error.render()
     own = _policy(run)

@@ -30,7 +30,7 @@ _COLORS = {"open": "green", "closed": "red", "undecided": "yellow", "warning": "
 @click.option(
     "--root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The folder with .seatrial/; the current one when left out.",
+    help="The folder with .seatrial/; the nearest one above, when left out.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 @click.option(

@@ -39,7 +39,7 @@ import click
 @click.option(
     "--root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The folder with .seatrial/; the current one when left out.",
+    help="The folder with .seatrial/; the nearest one above, when left out.",
 )
 def report(
     run: str,
