@@ -201,6 +201,14 @@ def test_a_tool_that_is_not_there_is_told_with_those_that_are():
     assert outcome.answer.text == "dou: there is no such tool (there are do); did you mean 'do'?"
 
 
+def test_a_very_long_argument_is_not_repeated_in_full():
+    answer, _ = do(desk(bind=TICKET), {"id": "x" * 1_000_000})
+    unknown, _ = do(desk(), {"x" * 1_000_000: 1})
+
+    assert len(answer.text) < 200
+    assert len(unknown.text) < 200
+
+
 # Bind and find
 
 

@@ -49,6 +49,14 @@ def test_misfit_is_told_in_a_sentence(schema, value, sentences):
     assert validator(schema).misfits(value, named) == sentences
 
 
+def test_a_value_with_very_many_misfits_is_told_briefly():
+    schema = {"properties": {"id": {}}, "additionalProperties": False}
+    sentences = validator(schema).misfits({f"i{'d' * n}": n for n in range(2, 500)}, named)
+
+    assert len(sentences) == 21
+    assert sentences[-1] == "and more"
+
+
 def test_schemas_that_are_written_alike_are_compiled_once():
     assert validator({"type": "object", "a": 1}) is validator({"type": "object", "a": 1})
 

@@ -14,7 +14,16 @@ from seatrial.state.objects import Draft, ObjectKey, Properties, State, start_st
 from seatrial.state.operators import all_fulfilled, fulfils
 from seatrial.state.schemas import did_you_mean, validator
 from seatrial.state.scope import Scope, ToldByAuthor, ToolError, Trial
-from seatrial.state.values import MISSING, FrozenDict, FrozenList, as_text, freeze, look_up, thaw
+from seatrial.state.values import (
+    MISSING,
+    FrozenDict,
+    FrozenList,
+    as_text,
+    freeze,
+    look_up,
+    quoted,
+    thaw,
+)
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Json
 
@@ -67,7 +76,7 @@ class Actions:
             return Outcome(Answer.of_text(str(told), is_error=True), state)
         except ToolError as error:
             end = "" if str(error).endswith("?") else "."
-            return Outcome(Answer.of_text(f"{name}: {error}{end}", is_error=True), state)
+            return Outcome(Answer.of_text(f"{name[:80]}: {error}{end}", is_error=True), state)
 
     def _read(self, name: str, arguments: Mapping[str, Any]) -> FrozenDict:
         """The arguments, frozen, when they fit."""
@@ -156,7 +165,9 @@ def _bind(name: str, bind: Bind, scope: Scope) -> None:
     if omitted or scope.state.get(bind.type, key) is MISSING:
         if bind.error:
             raise ToldByAuthor(scope.fill_text(bind.error))
-        raise ToolError(f"there is no {bind.type} {key!r}" if key else f"no {bind.type} was named")
+        raise ToolError(
+            f"there is no {bind.type} {quoted(key)}" if key else f"no {bind.type} was named"
+        )
     scope.bind(name, (bind.type, key))
 
 
@@ -204,4 +215,4 @@ def _hold(precondition: Precondition, scope: Scope) -> None:
 
 
 def _argument(path: str) -> str:
-    return f"argument `{path}`" if path else "the arguments"
+    return f"argument `{path[:80]}`" if path else "the arguments"

@@ -23,7 +23,17 @@ from seatrial.state.objects import Draft, ObjectKey, Properties
 from seatrial.state.paths import parse
 from seatrial.state.schemas import Validator
 from seatrial.state.scope import Scope, ToolError, agents_say
-from seatrial.state.values import MISSING, Missing, as_text, is_index, is_number, same, shown, walk
+from seatrial.state.values import (
+    MISSING,
+    Missing,
+    as_text,
+    is_index,
+    is_number,
+    quoted,
+    same,
+    shown,
+    walk,
+)
 from seatrial.trace import Json
 
 
@@ -83,7 +93,9 @@ class Effects:
             if not misfits:
                 continue
             by_agent = any((type, key, path.partition(".")[0]) in self._agents for path in paths)
-            raise self._scope.fault(f"{type} {key!r} would not fit: {misfits}", by_agent=by_agent)
+            raise self._scope.fault(
+                f"{type} {quoted(key)} would not fit: {misfits}", by_agent=by_agent
+            )
 
     def _one(self, effect: Effect, scope: Scope) -> None:
         match effect:
@@ -128,7 +140,7 @@ class Effects:
         by_agent = agents_say(effect.value)
         steps = self._steps(effect.property, scope)
         now = walk(self._found(key), steps)
-        what = f"`{key[0]}.{'.'.join(steps)}` of {key[1]!r}"
+        what = f"`{key[0]}.{'.'.join(steps)[:80]}` of {quoted(key[1])}"
         if effect.effect == "remove":
             after = _without(now, value)
             if after is MISSING:
@@ -161,7 +173,9 @@ class Effects:
             if not now.known(type, key) or "new_id" not in placeholders.names(key_template):
                 break
         if not key or now.get(type, key) is not MISSING:
-            message = f"there is already a {type} {key!r}" if key else f"the new {type} has no key"
+            message = (
+                f"there is already a {type} {quoted(key)}" if key else f"the new {type} has no key"
+            )
             raise scope.fault(message, by_agent=agents_say(key_template))
         self._draft.put(type, key, properties)
         self._agents |= {(type, key, n) for n, t in effect.properties.items() if agents_say(t)}
@@ -199,7 +213,7 @@ class Effects:
     def _found(self, key: ObjectKey) -> Properties:
         properties = self._draft.now.get(*key)
         if properties is MISSING:
-            raise ToolError(f"there is no {key[0]} {key[1]!r}")
+            raise ToolError(f"there is no {key[0]} {quoted(key[1])}")
         return properties
 
     def _steps(self, path: str, scope: Scope) -> list[str]:
@@ -216,10 +230,10 @@ class Effects:
         steps = self._steps(path, scope)
         after = _with(self._found(key), steps, value)
         if after is MISSING:
-            message = f"{key[0]} {key[1]!r} has no place `{'.'.join(steps)}`"
+            message = f"{key[0]} {quoted(key[1])} has no place `{'.'.join(steps)[:80]}`"
             raise scope.fault(message, by_agent=by_agent)
         if as_text(after.get(self._world.types[key[0]].key)) != key[1]:
-            message = f"the key of {key[0]} {key[1]!r} cannot be changed"
+            message = f"the key of {key[0]} {quoted(key[1])} cannot be changed"
             raise scope.fault(message, by_agent=False)
         self._draft.put(*key, after)
         if by_agent:

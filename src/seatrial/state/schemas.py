@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -17,6 +18,12 @@ from seatrial.state.values import kind_of, shown
 from seatrial.trace import Json
 
 Schema = dict[str, Any] | bool
+
+MOST_TOLD = 20
+"""Misfits that are told of one value."""
+
+_MOST_COMPARED = 200
+"""Words that a misspelt word is compared with, and letters it may have: more would take long."""
 
 _NOTHING_REMOTE: Registry[Any] = Registry()
 
@@ -46,7 +53,9 @@ class Validator:
             ]
         except RecursionError:
             return [f"{name('')} is nested too deep"]
-        return [sentence for error in errors for sentence in _sentences(error, name)]
+        sentences = (sentence for error in errors for sentence in _sentences(error, name))
+        told = list(islice(sentences, MOST_TOLD))
+        return told if next(sentences, None) is None else [*told, "and more"]
 
 
 def validator(schema: Schema) -> Validator:
@@ -76,7 +85,9 @@ def schema_problem(schema: object) -> str | None:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?`, or nothing where nothing is near."""
-    near = get_close_matches(word, list(known), n=1)
+    if len(word) > _MOST_COMPARED:
+        return ""
+    near = get_close_matches(word, list(islice(known, _MOST_COMPARED)), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 

@@ -182,6 +182,21 @@ def as_number(decimal: Decimal) -> int | float:
     return number
 
 
+def deeper_than(value: Any, levels: int) -> bool:
+    """Whether lists and mappings lie in each other in more than so many levels."""
+    inside = [value]
+    for _ in range(levels + 1):
+        inside = [
+            item
+            for part in inside
+            if isinstance(part, dict | list | tuple)
+            for item in (part.values() if isinstance(part, dict) else part)
+        ]
+        if not inside:
+            return False
+    return True
+
+
 def as_text(value: Json | Missing) -> str:
     """A value inside a longer text: text as it is, null and nothing as no text, the rest as JSON."""
     if value is None or value is MISSING:
@@ -195,6 +210,11 @@ def shown(value: Json | Missing, longest: int = 80) -> str:
         return "nothing"
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
     return text if len(text) <= longest else f"{text[:longest]}… ({len(text)} characters)"
+
+
+def quoted(text: str, longest: int = 80) -> str:
+    """A text for a message: in quotes, cut to `longest` characters, what cannot be printed escaped."""
+    return repr(text if len(text) <= longest else text[:longest] + "…")
 
 
 Kind = Literal["null", "boolean", "number", "text", "list", "object", "nothing"]
