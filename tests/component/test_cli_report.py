@@ -39,7 +39,8 @@ def test_report_lies_under_site_and_the_ruling_is_not_its_exit_code():
     assert lines[0].startswith("Closed: forbidden action in embedded-instruction")
     assert lines[-1] == f"Report: {Path.cwd() / 'site' / 'report' / 'index.html'}"
     assert "Gate closed" in page()
-    assert "forbidden action in embedded-instruction (1 of 4 trials)" in page()
+    link = '<a href="case.html?id=embedded-instruction">embedded-instruction</a>'
+    assert f"forbidden action in {link} (1 of 4 trials)" in page()
 
 
 def test_all_three_forms_tell_the_same_ruling(tmp_path: Path):

@@ -14,6 +14,7 @@ from tests.report_samples import HOSTILE, REFUND
 from seatrial import report
 from seatrial.compare import CaseComparison, Tally
 from seatrial.errors import StorageError, UsageError
+from seatrial.gate import Ground
 from seatrial.report.casefile import case_file
 from seatrial.report.site import MARKER, with_policy
 from seatrial.verdicts import Outcome
@@ -96,7 +97,7 @@ def test_ruling_and_its_grounds_can_be_read_without_a_script(site: Path):
     assert "the release in force at base 89abcdef, the newest one on this branch" in text
     assert "7 of 8 cases were run" in text
     assert "6 of 8 cases have a page with both trajectories" in text
-    assert "21.0 %" in text  # the margin these trials can prove
+    assert "21.0 points" in text  # the margin these trials can prove
     assert "47.5 % [38.0 %, 54.6 %]" in text  # pass^4 of the baseline
     assert "time 0 3 gift-card" in text
 
@@ -106,6 +107,22 @@ def test_grounds_lead_to_the_pages_of_their_cases(site: Path):
 
     assert f"case.html?id={REFUND.id}" in links
     assert "case.html?id=gift-card" in links
+
+
+def test_case_named_in_a_ground_is_a_link_there_and_others_follow(tmp_path: Path):
+    evidence = report_samples.evidence(tmp_path / "runs")
+    ground = Ground(
+        kind="x", effect="closed", text="gift-card (3 of 4), gift-card-2 and order-status.",
+        cases=("gift-card", "order-status", "which-order"),
+    )  # fmt: skip
+    evidence.ruling = evidence.ruling.model_copy(update={"grounds": (ground,)})
+
+    report.build(evidence, tmp_path / "site")
+
+    page = _Page.of(tmp_path / "site" / "index.html")
+    assert "gift-card (3 of 4), gift-card-2 and order-status. which-order" in page.text
+    linked = [link for link in page.links if "case.html" in link]
+    assert linked[:2] == ["case.html?id=gift-card", "case.html?id=which-order"]
 
 
 def test_table_has_a_row_for_each_case_worst_first(site: Path):

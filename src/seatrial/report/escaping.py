@@ -75,7 +75,11 @@ def page_text(text: str) -> str:
     Everything but letters, digits and spaces becomes a numeric character reference, which Markdown
     passes on and only a browser decodes.
     """
-    line = " ".join(legible(text).split())
+    return character_references(" ".join(legible(text).split()))
+
+
+def character_references(line: str) -> str:
+    """Part of a line that is legible already, for a page."""
     return "".join(c if c.isalnum() or c == " " else f"&#{ord(c)};" for c in line)
 
 

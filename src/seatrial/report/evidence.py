@@ -81,9 +81,9 @@ class Evidence:
             key=lambda c: (
                 concerns.index(self.concern(c)),
                 wrong.get(c.case, len(wrong)) if self.concern(c) else 0,
-                not c.required,
                 _OUTCOMES.index(c.outcome),
                 _plainly_unchanged(c),
+                not c.required,
                 c.case,
             ),
         )

@@ -62,7 +62,9 @@ def _ruling(evidence: Evidence) -> TestCase:
 def _case(evidence: Evidence, case: CaseComparison) -> TestCase:
     records = evidence.trials("candidate", case.case)
     shown = _Case(
-        _xml(case.case), _xml(case.group or "case"), sum(r.duration_ms for r in records) / 1000
+        _xml(case.case),
+        _xml(case.group or "case"),
+        round(sum(r.duration_ms for r in records) / 1000, 3),
     )
     place = (case.worst.place if case.worst else "") or evidence.place(case.case)
     if found := _PLACE.fullmatch(place):

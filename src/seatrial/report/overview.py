@@ -117,6 +117,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def points(share: float) -> str:
+    """A difference of two shares as `4.2 points`."""
+    return f"{100 * share:.1f} points"
+
+
 def shown(text: str) -> str:
     """A sentence, legible and not too long."""
     return legible(clipped(text, SENTENCE_SHOWN))

@@ -6,7 +6,9 @@ value through `page_text`. What agents wrote is never in a page, only in the dat
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 from urllib.parse import quote
@@ -15,9 +17,9 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from seatrial.compare import PassK
-from seatrial.report.escaping import page_text
+from seatrial.report.escaping import character_references, page_text
 from seatrial.report.evidence import Evidence, headline
-from seatrial.report.overview import invalid_causes, percent, selection_reasons, shown
+from seatrial.report.overview import invalid_causes, percent, points, selection_reasons, shown
 
 PAGES = ("index.md", "regressions.md", "case.md")
 
@@ -65,9 +67,7 @@ def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
             {
                 "effect": ground.effect,
                 "word": _EFFECTS[ground.effect],
-                "text": shown(ground.text),
-                "cases": [(c, _link(c, paged)) for c in ground.cases[:_CASES_SHOWN]],
-                "more": max(0, len(ground.cases) - _CASES_SHOWN),
+                "text": _linked(shown(ground.text), ground.cases, paged),
             }
             for ground in evidence.ruling.grounds
         ],
@@ -100,11 +100,36 @@ def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
             for cause, sides in invalid_causes(evidence)
         ],
         "percent": percent,
+        "points": points,
     }
 
 
 def _link(case: str, paged: frozenset[str]) -> str:
     return f"case.html?id={quote(case, safe='')}" if case in paged else ""
+
+
+def _linked(text: str, cases: Sequence[str], paged: frozenset[str]) -> Markup:
+    """A ground's text, each of its cases a link where it is named, the others after it."""
+    line = " ".join(text.split())
+    longest_first = sorted(cases, key=len, reverse=True)
+    names = "|".join(map(re.escape, longest_first)) or "(?!)"
+    parts, end, named = [], 0, set()
+    for found in re.finditer(rf"(?<![\w.-])(?:{names})(?![\w-])", line):
+        parts += [character_references(line[end : found.start()]), _anchor(found[0], paged)]
+        named.add(found[0])
+        end = found.end()
+    parts.append(character_references(line[end:]))
+    unnamed = [case for case in cases if case not in named]
+    parts += [f" {_anchor(case, paged)}" for case in unnamed[:_CASES_SHOWN]]
+    if len(unnamed) > _CASES_SHOWN:
+        parts.append(f" and {len(unnamed) - _CASES_SHOWN} more")
+    return Markup("".join(parts))
+
+
+def _anchor(case: str, paged: frozenset[str]) -> str:
+    link = _link(case, paged)
+    shown_id = page_text(case)
+    return f'<a href="{page_text(link)}">{shown_id}</a>' if link else shown_id
 
 
 def _pass_k(by_side: dict[str, tuple[PassK, ...]]) -> list[dict[str, Any]]:

@@ -8,13 +8,15 @@ from collections.abc import Iterable, Iterator
 from seatrial.compare import BaselineInfo, CaseComparison, Tally
 from seatrial.report.escaping import clipped, fenced, prose, verbatim
 from seatrial.report.evidence import Evidence, headline
-from seatrial.report.overview import invalid_causes, percent
+from seatrial.report.overview import invalid_causes, percent, points
 from seatrial.verdicts import Gate, Outcome
 
 BUDGET = 900_000
 """Bytes of UTF-8. GitHub drops a summary of more than 1 MiB as a whole."""
 
 _SIGNS = {Gate.OPEN: "🟢", Gate.CLOSED: "🔴", Gate.UNDECIDED: "🟡"}
+_OPENED = 3
+"""Cases that are unfolded to begin with."""
 _PROSE_SHOWN = 1_000
 _QUOTE_SHOWN = 4_000
 
@@ -32,7 +34,8 @@ def summary(evidence: Evidence, *, budget: int = BUDGET) -> str:
     reserve = 500  # for the sentences on what is left out
     parts = [*_head(evidence, budget // 3)]
     left = budget - reserve - _size(parts)
-    shown, left = _fitting([_case(evidence, case) for case in told], left)
+    sections = [_case(evidence, case, opened=n < _OPENED) for n, case in enumerate(told)]
+    shown, left = _fitting(sections, left)
     if shown:
         parts += ["### To look at", *shown]
     if len(shown) < len(told):
@@ -73,8 +76,8 @@ def _head(evidence: Evidence, budget: int) -> Iterator[str]:
     if overall := comparison.overall:
         yield (
             f"Mean pass rate over {overall.cases} cases: {percent(overall.baseline_mean)} before, "
-            f"{percent(overall.candidate_mean)} now; drop {percent(overall.drop)}, at most "
-            f"{percent(overall.drop_upper)} (95 %), margin {percent(overall.margin)}."
+            f"{percent(overall.candidate_mean)} now; drop {points(overall.drop)}, at most "
+            f"{points(overall.drop_upper)} (95 %), margin {points(overall.margin)}."
         )
     causes = [
         f"{cause.replace('_', ' ')}: {sides['candidate'].total()} of the candidate, "
@@ -94,11 +97,11 @@ def _baseline(baseline: BaselineInfo | None) -> str:
     return f"**{_prose(name)}** ({_prose('; '.join(clipped(f, 300) for f in facts if f))})"
 
 
-def _case(evidence: Evidence, case: CaseComparison) -> str:
+def _case(evidence: Evidence, case: CaseComparison, *, opened: bool) -> str:
     word = "forbidden action" if case.forbidden else case.outcome.value
     required = ", required" if case.required else ""
     lines = [
-        f"<details><summary><b>{_prose(case.case)}</b> {word}{required}: "
+        f"<details{' open' if opened else ''}><summary><b>{_prose(case.case)}</b> {word}{required}: "
         f"{_prose(case.sentence)}</summary>",
         f"{_prose(case.title)}",
         f"Baseline {_rate(case.baseline)}, candidate {_rate(case.candidate)}.",

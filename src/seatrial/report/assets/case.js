@@ -128,7 +128,7 @@
     const alone = SIDES.filter((side) => chosen[side]).length < 2;
     const findings = Object.fromEntries(SIDES.map((side) => [side, (chosen[side]?.findings || []).filter((found) => found.status === "failed")]));
     const drawn = rows.map((row, at) => drawRow(row, at === first, findings, chosen));
-    const loose = SIDES.flatMap((side) => findings[side].filter((found) => !found.drawn).map((found) => drawFinding(side, found)));
+    const loose = SIDES.flatMap((side) => findings[side].filter((found) => !found.drawn && found.check !== "end_state").map((found) => drawFinding(side, found)));
     return make("section", {},
       make("h2", {}, "What they did"),
       make("div", { class: "st-tools" },
