@@ -17,6 +17,7 @@ import yaml
 from seatrial.state import difference, state_from_json, thaw
 from seatrial.trace import Change
 
+KEYS = {"flights": "flight_number", "reservations": "reservation_id", "users": "user_id"}
 ENDED = {True: "completed", False: "step_limit"}
 """The benchmark's word `terminated`: somebody ended the conversation; else its steps ran out."""
 
@@ -116,16 +117,35 @@ class Airline:
             )
 
     def _world(self) -> dict[str, Any]:
-        keys = {"flights": "flight_number", "reservations": "reservation_id", "users": "user_id"}
+        """The domain, with the objects of the start state that any task expects to change."""
+        patches = [patch for task in self.tasks for patch in task["expected_state_diff"]]
+        touched = {(p["path"][0], p["path"][1]) for p in patches}
+        objects = {
+            type: [
+                {KEYS[type]: key, **properties}
+                for key, properties in self.start[type].items()
+                if (type, key) in touched
+            ]
+            for type in KEYS
+        }
+        names = {
+            type: [name for properties in self.start[type].values() for name in properties]
+            + [p["path"][2] for p in patches if p["path"][0] == type and len(p["path"]) > 2]
+            for type in KEYS
+        }
         return {
             "kind": "fixture",
             "type": "world",
             "id": "airline",
             "now": "2024-05-15T15:00:00-05:00",
             "types": {
-                type: {"key": key, "properties": {key: {"type": "string"}}}
-                for type, key in keys.items()
+                type: {
+                    "key": KEYS[type],
+                    "properties": {name: {} for name in dict.fromkeys([KEYS[type], *names[type]])},
+                }
+                for type in KEYS
             },
+            "objects": objects,
             "actions": {
                 tool["function"]["name"]: {
                     "description": tool["function"]["description"],

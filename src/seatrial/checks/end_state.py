@@ -19,13 +19,10 @@ from seatrial.checks.leaves import Leaf, Path, covers, leaves
 from seatrial.checks.scope import Found, Scope, counted, failed, passed, skipped, succeeded
 from seatrial.documents.checks import EndState, ExpectedLink, ExpectedObject
 from seatrial.documents.conditions import Condition
-from seatrial.state import MISSING, fulfils
+from seatrial.state import MISSING, fulfils, same
 from seatrial.state.operators import told
 from seatrial.state.values import shown, walk
 from seatrial.trace import Called, Change
-
-_SHOWN = 4
-"""Differences of one sort that a reason names; the number of the others follows."""
 
 
 def find(check: EndState, scope: Scope) -> Found:
@@ -43,9 +40,11 @@ def find(check: EndState, scope: Scope) -> Found:
         return passed(_as_expected(check, difference))
     sentences = []
     if difference.missing:
-        sentences.append("missing: " + _listed(difference.missing))
+        sentences.append("missing: " + expectations.listed(difference.missing))
     if difference.unexpected:
-        sentences.append("unexpected: " + _listed([text for _, text in difference.unexpected]))
+        sentences.append(
+            "unexpected: " + expectations.listed([text for _, text in difference.unexpected])
+        )
     return failed("; ".join(sentences), _blamed(difference.unexpected, scope))
 
 
@@ -67,7 +66,7 @@ class _Difference:
         created = self._of("created")
         wanted = [expected for expected in self.check.created for _ in range(expected.count)]
         fits = [
-            [i for i, change in enumerate(created) if not _short(expected, change)]
+            [i for i, change in enumerate(created) if _is_as(expected, change)]
             for expected in self.check.created
         ]
         given = assign([fits[n] for n, e in enumerate(self.check.created) for _ in range(e.count)])
@@ -81,8 +80,8 @@ class _Difference:
             nearest = _nearest(expected, alike)
             spare.remove(nearest)
             self.missing.append(
-                f"{_asked(expected)}; the nearest, {nearest.type} {nearest.key}, has "
-                + expectations.found_in(_short(expected, nearest))
+                f"no {expected.type} as expected; the nearest, {nearest.type} {nearest.key}, has "
+                + expectations.held_against(_short(expected, nearest))
             )
         for change in spare:
             text = f"{change.type} {change.key} was created ({shown(change.new)})"
@@ -126,15 +125,19 @@ class _Difference:
         ]
         if change is None or not related:
             self.missing.append(
-                f"{type} {key}.{path} {self._instead(type, key)}; expected {told(condition)}"
+                f"{type} {key}.{path} {self._instead(type, key)} (expected {told(condition)})"
             )
             return
         value = walk(_new(change), inside)
         if fulfils(condition, value):
             self.fulfilled += 1
             return
-        found = "was removed" if value is MISSING else f"became {shown(value)}"
-        self.missing.append(f"{type} {key}.{path} {found}; expected {told(condition)}")
+        missed = list(expectations.inside(expectations.Miss(path, value, condition)))
+        self.missing.append(
+            expectations.listed(
+                [f"{type} {key}.{_became(m, change, path, inside)}" for m in missed]
+            )
+        )
 
     def hold_deleted(self) -> None:
         """Each expected object is gone."""
@@ -182,10 +185,16 @@ class _Difference:
             self.unexpected.append((change.key, text))
 
 
+def _is_as(expected: ExpectedObject, change: Change) -> bool:
+    return (
+        change.type == expected.type
+        and (expected.key is None or fulfils(expected.key, change.key))
+        and expectations.hold(expected.properties, change.new)
+    )
+
+
 def _short(expected: ExpectedObject, change: Change) -> tuple[expectations.Miss, ...]:
-    """In what a created object falls short of the expected one."""
-    if change.type != expected.type:
-        return (expectations.Miss("type", change.type, Condition(equals=expected.type)),)
+    """In what a created object falls short of the expected one of its type."""
     missed = expectations.misses(expected.properties, change.new)
     if expected.key is not None and not fulfils(expected.key, change.key):
         return (expectations.Miss("key", change.key, expected.key), *missed)
@@ -213,6 +222,17 @@ def _leaves_of(change: Change) -> list[Leaf]:
     at = (change.property or "",)
     old, new = _old(change), _new(change)
     return list(leaves(old, new, at)) or [Leaf(at, old, new)]
+
+
+def _became(miss: expectations.Miss, change: Change, path: str, inside: Path) -> str:
+    """What became of a property, or of a part of it, in place of what was expected."""
+    further = tuple(filter(None, miss.path.removeprefix(path).split(".")))
+    before = walk(_old(change), (*inside, *further))
+    if miss.found is MISSING:
+        found = "is not there" if before is MISSING else "was removed"
+    else:
+        found = f"{'stayed' if same(before, miss.found) else 'became'} {shown(miss.found)}"
+    return f"{miss.path} {found} (expected {told(miss.condition)})"
 
 
 def _ignored(type: str, path: Path, ignore: Iterable[str]) -> bool:
@@ -249,11 +269,6 @@ def _asked(expected: ExpectedObject) -> str:
 
 def _link(expected: ExpectedLink) -> str:
     return f"link {expected.type} from {expected.source} to {expected.target}"
-
-
-def _listed(texts: Sequence[str]) -> str:
-    rest = f", and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return ", ".join(texts[:_SHOWN]) + rest
 
 
 def _as_expected(check: EndState, difference: _Difference) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seatrial.checks.leaves import leaves
 from seatrial.documents.conditions import Condition, Conditions
 from seatrial.state import MISSING, fulfils, look_up
 from seatrial.state.operators import told
 from seatrial.state.values import shown
+
+_LISTED = 4
+"""Things of one sort that a reason names; the number of the others follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,27 +26,63 @@ class Miss:
     condition: Condition
 
 
+def hold(conditions: Conditions, values: Any) -> bool:
+    """Whether every condition over paths of `values` holds."""
+    return all(fulfils(condition, look_up(values, path)) for path, condition in conditions.items())
+
+
 def misses(conditions: Conditions, values: Any) -> tuple[Miss, ...]:
-    """The conditions over paths of `values` that do not hold, in their order."""
+    """The conditions over paths of `values` that do not hold, in their order (see `inside`)."""
     return tuple(
-        Miss(path, found, condition)
+        miss
         for path, condition in conditions.items()
         if not fulfils(condition, found := look_up(values, path))
+        for miss in inside(Miss(path, found, condition))
     )
 
 
-def found_in(missed: Iterable[Miss]) -> str:
+def inside(miss: Miss) -> Iterator[Miss]:
+    """The same miss told of the parts that differ, where a whole mapping or list was expected."""
+    operators = miss.condition.operators
+    if len(operators) == 1 and operators[0][0] == "equals":
+        wanted = operators[0][1]
+        if (isinstance(wanted, dict) and isinstance(miss.found, dict)) or (
+            isinstance(wanted, list) and isinstance(miss.found, list)
+        ):
+            for leaf in leaves(miss.found, wanted, (miss.path,)):
+                expected = (
+                    Condition(absent=True) if leaf.new is MISSING else Condition(equals=leaf.new)
+                )
+                yield Miss(".".join(leaf.path), leaf.old, expected)
+            return
+    yield miss
+
+
+def found_in(missed: Sequence[Miss]) -> str:
     """`amount 75, no note`."""
-    return ", ".join(
-        f"no {m.path}" if m.found is MISSING else f"{m.path} {shown(m.found)}" for m in missed
-    )
+    return listed([_found(m) for m in missed])
 
 
-def expected_in(missed: Iterable[Miss]) -> str:
-    """`amount lte 50, note present true`."""
-    return ", ".join(f"{m.path} {told(m.condition)}" for m in missed)
+def expected_in(missed: Sequence[Miss]) -> str:
+    """`amount lte 50, note present`."""
+    return listed([f"{m.path} {told(m.condition)}" for m in missed])
+
+
+def held_against(missed: Sequence[Miss]) -> str:
+    """`amount 75 (expected lte 50), no note (expected present)`."""
+    return listed([f"{_found(m)} (expected {told(m.condition)})" for m in missed])
 
 
 def told_all(conditions: Conditions) -> str:
     """`amount lte 50, order equals "o-1"`."""
-    return ", ".join(f"{path} {told(condition)}" for path, condition in conditions.items())
+    return listed([f"{path} {told(condition)}" for path, condition in conditions.items()])
+
+
+def listed(texts: Sequence[str]) -> str:
+    """The first few, and how many more there are."""
+    rest = f", and {len(texts) - _LISTED} more" if len(texts) > _LISTED else ""
+    return ", ".join(texts[:_LISTED]) + rest
+
+
+def _found(miss: Miss) -> str:
+    return f"no {miss.path}" if miss.found is MISSING else f"{miss.path} {shown(miss.found)}"

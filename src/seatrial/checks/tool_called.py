@@ -16,9 +16,7 @@ def find(check: ToolCalled, scope: Scope) -> Found:
     """Whether there are as many such calls as asked for; at least one where nothing is asked."""
     attempts = scope.calls_of(check.tool)
     counting = [call for call in attempts if check.attempted or succeeded(call)]
-    fitting = [
-        call for call in counting if not expectations.misses(check.arguments, call.arguments)
-    ]
+    fitting = [call for call in counting if expectations.hold(check.arguments, call.arguments)]
     if check.times is not None:
         return _counted(check, fitting)
     if fitting:

@@ -11,7 +11,7 @@ from seatrial.state.values import shown
 def find(check: ToolNotCalled, scope: Scope) -> Found:
     """Whether there is no such call; an attempt that was refused or gave an error is one."""
     calls = scope.calls_of(check.tool)
-    forbidden = [call for call in calls if not expectations.misses(check.arguments, call.arguments)]
+    forbidden = [call for call in calls if expectations.hold(check.arguments, call.arguments)]
     asked = f" with {expectations.told_all(check.arguments)}" if check.arguments else ""
     if forbidden:
         first = forbidden[0]
