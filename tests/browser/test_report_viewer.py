@@ -13,6 +13,7 @@ from tests.report_samples import HOSTILE, REFUND
 
 from seatrial import report
 from seatrial.report.escaping import legible
+from seatrial.verdicts import Outcome
 
 pytestmark = [
     pytest.mark.browser,
@@ -196,3 +197,23 @@ def test_case_of_one_side_is_shown_alone(browser: Chromium, site: Path):
 
     assert browser.texts(".st-tools .st-note") == ["There is one side only."]
     assert "mocked: rules[0]" in browser.texts(".st-pair--alone")[0]
+
+
+def test_case_without_any_trial_is_shown_without_a_fault(
+    browser: Chromium, tmp_path_factory: pytest.TempPathFactory
+):
+    folder = tmp_path_factory.mktemp("gone")
+    evidence = report_samples.evidence(folder / "runs")
+    gone = {"outcome": Outcome.REMOVED, "required": True}
+    cases = [
+        c.model_copy(update=gone) if c.case == "invoice-copy" else c
+        for c in evidence.comparison.cases
+    ]
+    evidence.comparison = evidence.comparison.model_copy(update={"cases": tuple(cases)})
+    report.build(evidence, folder / "site")
+
+    browser.open(folder / "site" / "case.html", "?id=invoice-copy")
+
+    assert browser.texts(".st-head h1") == ["removed invoice-copy"]
+    assert browser.texts(".st-matrix tbody th code") == ["no_violation"]
+    assert browser.complaints() == []

@@ -58,6 +58,7 @@ def report(
     from seatrial import report as faces
     from seatrial.cli.compared import compared, tell
     from seatrial.gate import rule
+    from seatrial.workspace import Workspace
 
     found = compared(run, baseline, arm, root=root)
     evidence = faces.Evidence(
@@ -71,7 +72,7 @@ def report(
         _write(junit_file, faces.junit(evidence))
     if summary_file is not None:
         _write(summary_file, faces.summary(evidence).encode())
-    built = faces.build(evidence, site or (root or Path.cwd()) / "site" / "report")
+    built = faces.build(evidence, site or Workspace.find_or_here(root).root / "site" / "report")
     tell(evidence.ruling.headline, bold=True)
     cases = "1 case" if built.concerns == 1 else f"{built.concerns} cases"
     tell(f"{cases} to look at, {built.paged} of {len(found.comparison.cases)} with trajectories")
