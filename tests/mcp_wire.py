@@ -14,6 +14,7 @@ from seatrial.gateway import Channel, Gateway
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+ENVELOPE = {VERSION: "2026-07-28", CAPABILITIES: {}}
 SERVER = {"io.modelcontextprotocol/serverInfo": {"name": "desk", "version": "1"}}
 
 

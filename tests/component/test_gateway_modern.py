@@ -8,12 +8,10 @@ import httpx
 import pytest
 from tests import mcp_wire
 from tests.lending_desk import LendingDesk
-from tests.mcp_wire import CAPABILITIES, JSON, SERVER, VERSION, modern
+from tests.mcp_wire import CAPABILITIES, ENVELOPE, JSON, SERVER, VERSION, modern
 
 from seatrial.gateway import Gateway
 from seatrial.trace import Called
-
-ENVELOPE = {VERSION: "2026-07-28", CAPABILITIES: {}}
 
 
 def test_discovery_says_what_is_spoken_here():

@@ -124,11 +124,12 @@ class Mocks:
                 answer=Answer.of_text(text, is_error=True), rule=name, delay_ms=rule.delay_ms
             )
         value = placeholders.fill(rule.answer, value_or_null)
-        if offered.tool.output_schema is None:
-            return Mocked(answer=Answer.of_text(as_text(value)), rule=name, delay_ms=rule.delay_ms)
+        # As the world answers: whatever is an object comes in both forms, declared or not.
+        declared = offered.tool.output_schema is not None
+        structured = value if declared or isinstance(value, dict) else None
         misfits = offered.answer.misfits(value, lambda path: path or "the answer")
         return Mocked(
-            answer=Answer.of_text(as_text(value), structured=value),
+            answer=Answer.of_text(as_text(value), structured=structured),
             rule=name,
             delay_ms=rule.delay_ms,
             fault=f"{name} of {offered.tool.name} does not fit the tool's output schema: {misfits[0]}"
