@@ -46,7 +46,9 @@ class Validator:
     def misfits(self, value: Json, name: Callable[[str], str]) -> list[str]:
         """A sentence for everything that does not fit; `name` turns a dotted path into a subject."""
         try:
-            errors = sorted(self._compiled.iter_errors(value), key=lambda e: list(map(str, e.path)))
+            # Finding a million mistakes would hold everybody up for minutes.
+            found = islice(self._compiled.iter_errors(value), MOST_TOLD + 1)
+            errors = sorted(found, key=lambda e: list(map(str, e.path)))
         except Unresolvable as error:
             return [
                 f"{name('')} cannot be checked: the schema's `$ref` {error.ref!r} leads nowhere"
