@@ -67,7 +67,7 @@ class Manifest(_Record):
 
     format: Literal[1] = 1
     run: str
-    """The run's id, also the name of its folder."""
+    """The run's id; the name of its folder, unless it was put elsewhere (`--out`)."""
     suite: str
     arms: tuple[str, ...]
     trials: int

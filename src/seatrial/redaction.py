@@ -16,8 +16,11 @@ from urllib.parse import quote, quote_plus
 SHORTEST = 6
 """Shorter values are no secrets: `true` or `info` stands in every other text."""
 
+Redactor = Callable[[Any], Any]
+"""Gives a JSON value with every secret in its texts replaced."""
 
-def redactor(secrets: Mapping[str, str]) -> Callable[[Any], Any] | None:
+
+def redactor(secrets: Mapping[str, str]) -> Redactor | None:
     """A function that gives a JSON value with every secret in its texts replaced.
 
     Args:

@@ -42,6 +42,10 @@ async def raises_asynchronously(text, seat):
     raise TimeoutError("the model took too long")
 
 
+async def raises_in_a_group(text, seat):
+    raise ExceptionGroup("several", [ValueError("one of them")])
+
+
 def leaves(text, seat):
     raise SystemExit(3)
 

@@ -80,7 +80,11 @@ def test_settings_of_the_arm_are_out_of_an_agents_reach():
             "the agent functions:raises_asynchronously raised TimeoutError: the model took too long "
             "(functions.py:42)",
         ),
-        ("leaves", "the agent functions:leaves raised SystemExit: 3 (functions.py:46)"),
+        (
+            "raises_in_a_group",
+            "the agent functions:raises_in_a_group raised ValueError: one of them",
+        ),
+        ("leaves", "the agent functions:leaves raised SystemExit: 3 (functions.py:50)"),
         (
             "gives_nothing",
             "the agent functions:gives_nothing sent nothing where an object like "

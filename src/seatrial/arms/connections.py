@@ -22,6 +22,7 @@ class Connections:
     def __init__(self) -> None:
         self.functions: dict[str, Callable[..., Any] | ArmError] = {}
         """Loaded once per run, by target: the function, or why there is none."""
+        self.loading = anyio.Lock()
         self._client: httpx.AsyncClient | None = None
         self._diverted = ExitStack()
         self._diverted_already = False

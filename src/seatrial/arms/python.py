@@ -93,12 +93,12 @@ async def open(adapter: Python, seat: Seat, shared: Connections) -> Conversation
         ArmError: there is no such function, or its module cannot be imported.
     """
     shared.divert_prints()
-    function = shared.functions.get(adapter.target)
-    if function is None:
-        printed = Printed()
-        with listening(printed):
-            function = await _in_thread(lambda: _load(adapter.target, seat.root))
-        shared.functions[adapter.target] = function
+    async with shared.loading:
+        function = shared.functions.get(adapter.target)
+        if function is None:
+            with listening(Printed()):
+                function = await _in_thread(lambda: _load(adapter.target, seat.root))
+            shared.functions[adapter.target] = function
     if isinstance(function, ArmError):
         raise ArmError(function.cause, function.message, detail=function.detail)
     return Conversation(adapter, function, seat)
@@ -221,6 +221,8 @@ def _load(target: str, root: Path) -> Callable[..., Any] | ArmError:
 
 
 def _raised(target: str, error: BaseException) -> ArmError:
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]  # a task group of the agent's wraps what went wrong in it
     frames = traceback.extract_tb(error.__traceback__)
     own = Path(__file__).parent
     last = next((f for f in reversed(frames) if not Path(f.filename).is_relative_to(own)), None)

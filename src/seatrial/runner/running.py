@@ -17,6 +17,7 @@ from seatrial.errors import UsageError
 from seatrial.gateway import Gateway
 from seatrial.plan import Trial
 from seatrial.records import TrialRecord
+from seatrial.redaction import redactor
 from seatrial.runner.events import Began, Ended, Event, Planned
 from seatrial.runner.queueing import Queue
 from seatrial.runner.trials import Conductor, Equipment
@@ -75,7 +76,12 @@ def equip(used: Iterable[Arm], root: Path, environ: Mapping[str, str] | None = N
     recordings = {
         arm.id: arms.recordings(arm, root) for arm in used if isinstance(arm.adapter, Recorded)
     }
-    return Equipment(root=root, environ=environ, recordings=recordings)
+    redactors = {
+        arm.id: redact
+        for arm in used
+        if (redact := redactor({name: environ[name] for name in arms.variables(arm)}))
+    }
+    return Equipment(root=root, environ=environ, recordings=recordings, redactors=redactors)
 
 
 @dataclass(frozen=True, slots=True)

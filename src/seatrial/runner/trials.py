@@ -22,7 +22,7 @@ from seatrial.errors import ArmError, Error
 from seatrial.gateway import Channel, Gateway
 from seatrial.plan import Trial
 from seatrial.records import TrialRecord
-from seatrial.redaction import redactor
+from seatrial.redaction import Redactor
 from seatrial.state.rights import Rights
 from seatrial.trace import Change, Event, Listed, Noted, Replied, Said, Trace, Usage
 from seatrial.verdicts import Cause, Finding, Verdict
@@ -75,6 +75,8 @@ class Equipment:
     """The environment that agents are given parts of."""
     recordings: Mapping[str, arms.Recordings]
     """Of arms whose trials took place elsewhere."""
+    redactors: Mapping[str, Redactor]
+    """By arm, what takes its secrets out of a JSON value; of arms that have any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,7 @@ class Conductor:
         else:
             course = await self._live(trial, case, arm, clock)
         trace, failure = course.trace, course.failure
-        if replaced := redactor({n: self.equipment.environ[n] for n in arms.variables(arm)}):
+        if replaced := self.equipment.redactors.get(trial.arm):
             # Before it is graded: graded again from the store, it must come to the same.
             trace = Trace.model_validate(replaced(trace.model_dump()))
             failure = _Failure(failure.cause, replaced(failure.detail)) if failure else None
