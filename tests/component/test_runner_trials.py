@@ -1,5 +1,6 @@
 """The runner with real worlds, a real gateway and real agents: what each trial comes to, and what it leaves."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -11,6 +12,7 @@ import pytest
 from tests import bike_shop
 
 from seatrial import plan, runner, store
+from seatrial.checks.again import grade_again
 from seatrial.documents import Case
 from seatrial.errors import UsageError
 from seatrial.records import Manifest, PlannedCase, TrialRecord
@@ -120,6 +122,67 @@ def test_one_call_too_many_ends_the_trial_and_fails_it(tmp_path: Path):
     assert record.verdict == Verdict.FAILED
     assert any(f.check == "limit" for f in record.findings)
     assert len(trace.calls) == 4
+
+
+def test_stored_trace_graded_again_comes_to_the_same_findings(tmp_path: Path):
+    _run(tmp_path, "rents", "does_nothing", "scraps", "dies", trials=2)
+
+    run = store.Run.open(tmp_path / "run")
+
+    for record in run.records():
+        assert grade_again(run.catalog, run.trace(record)) == record.findings
+
+
+def test_recorded_trials_are_graded_like_live_ones_and_missing_ones_are_invalid(tmp_path: Path):
+    change = {"what": "changed", "type": "bike", "key": "b-1", "property": "status"}
+    scrapped = {"function": {"name": "scrap", "arguments": '{"bike": "b-1"}'}}
+    lines = [
+        {
+            "case": "rent-a-bike",
+            "trial": 1,
+            "run_token": "ada",
+            "messages": [
+                {"role": "user", "content": "I am ada."},
+                {"role": "assistant", "content": "Done."},
+            ],
+            "changes": [
+                {**change, "old": "free", "new": "rented"},
+                {**change, "property": "renter", "old": None, "new": "ada"},
+            ],
+        },
+        {
+            "case": "rent-a-bike",
+            "trial": 2,
+            "run_token": "bo",
+            "messages": [
+                {"role": "user", "content": "I am bo."},
+                {"role": "assistant", "tool_calls": [scrapped]},
+                {"role": "tool", "content": "done"},
+            ],
+            "changes": [],
+        },
+        {
+            "case": "rent-a-bike",
+            "trial": 3,
+            "messages": [{"role": "user", "content": "I am cy."}],
+            "changes": [],
+        },
+    ]
+    (tmp_path / "march.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
+    )
+    arm = bike_shop.arm("x", {"type": "recorded", "files": "march.jsonl"})
+
+    ended = _run(tmp_path, arm, trials=4, root=tmp_path, at_once=1)
+
+    assert [(r.verdict, r.cause, r.violations) for r, _ in ended] == [
+        (Verdict.PASSED, None, 0),
+        (Verdict.FAILED, None, 1),
+        (Verdict.INVALID, Cause.NO_EVIDENCE, 0),
+        (Verdict.INVALID, Cause.AGENT_UNREACHABLE, 0),
+    ]
+    assert "what `{{run}}` of the case stood for" in ended[2][0].detail
+    assert "no recorded trial 4 of case rent-a-bike (recorded: 1, 2, 3)" in ended[3][0].detail
 
 
 def test_turns_are_told_apart_in_the_trace(tmp_path: Path):
@@ -289,6 +352,7 @@ def _run(
     at_once: int | None = None,
     tell: Callable[[runner.Event], None] = lambda _: None,
     environ: dict[str, str] | None = None,
+    root: Path = AGENTS,
 ) -> list[tuple[TrialRecord, Trace]]:
     """Run the cases by arms (a name is a function of `shop_agents`); what was stored, in order."""
     documents = [
@@ -312,7 +376,7 @@ def _run(
         seatrial="0.1.0",
         plan=planned,
     )
-    equipment = runner.equip(documents, AGENTS, environ or dict(os.environ))
+    equipment = runner.equip(documents, root, environ or dict(os.environ))
     trials_of_plan = plan.expand(planned, catalog, documents)
 
     async def carry_out(writer: store.Writer) -> None:

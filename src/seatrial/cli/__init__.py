@@ -19,11 +19,12 @@ from seatrial.cli.gate import gate
 from seatrial.cli.plan import plan
 from seatrial.cli.release import release
 from seatrial.cli.report import report
+from seatrial.cli.run import run
 from seatrial.cli.schema import schema
 from seatrial.errors import Error, ExitCode
 
 COMMANDS: tuple[click.Command, ...] = (
-    check, schema, plan, compare, gate, report, release, baseline,
+    check, schema, plan, run, compare, gate, report, release, baseline,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 

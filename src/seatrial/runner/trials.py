@@ -17,6 +17,7 @@ from typing import Literal
 import anyio
 
 from seatrial import arms, checks
+from seatrial.checks.again import grade_again
 from seatrial.documents import Arm, Case, Catalog, digest, placeholders
 from seatrial.errors import ArmError, Error
 from seatrial.gateway import Channel, Gateway
@@ -25,7 +26,7 @@ from seatrial.records import TrialRecord
 from seatrial.redaction import Redactor
 from seatrial.state.rights import Rights
 from seatrial.trace import Change, Event, Listed, Noted, Replied, Said, Trace, Usage
-from seatrial.verdicts import Cause, Finding, Verdict
+from seatrial.verdicts import Cause, Verdict
 from seatrial.worlds import open_world
 
 
@@ -221,7 +222,7 @@ class Conductor:
     # --- what it comes to ---
 
     def _record(self, trace: Trace, failure: _Failure | None) -> TrialRecord:
-        findings = self._findings(trace)
+        findings = grade_again(self.catalog, trace)
         verdict, cause, detail = checks.verdict(findings, trace)
         if failure is not None:
             verdict, cause, detail = Verdict.INVALID, failure.cause, failure.detail
@@ -250,19 +251,6 @@ class Conductor:
             served_model=", ".join(models) or None,
             usage=_sum([r.usage for r in trace.replies if r.usage is not None]),
             reply_digest=digest([r.text for r in trace.replies]),
-        )
-
-    def _findings(self, trace: Trace) -> tuple[Finding, ...]:
-        case = self.catalog.cases[trace.case]
-        now = (
-            dt.datetime.fromisoformat(trace.now)
-            if trace.now
-            else self.catalog.world(case.world).now
-        )
-        filled = case.filled(placeholders.of_trial(trace.run_token, now))
-        return tuple(
-            f.model_copy(update={"place": self.catalog.place("case", case.id, f.path)})
-            for f in checks.grade(filled, trace)
         )
 
 

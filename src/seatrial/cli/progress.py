@@ -1,0 +1,114 @@
+"""How a run is going: a bar on a terminal, plain lines anywhere else (also where CI is set)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from seatrial.errors import printable
+
+if TYPE_CHECKING:
+    from seatrial.records import TrialRecord
+    from seatrial.runner import Event
+
+_LONGEST = 300
+_INVALID_TOLD = 10
+
+
+@contextmanager
+def shown(planned: int) -> Iterator[Callable[[Event], None]]:
+    """What to hand a run's events to, shown on stderr until the block ends."""
+    if sys.stderr.isatty() and not os.environ.get("CI"):
+        with _bar(planned) as tell:
+            yield tell
+    else:
+        yield _Lines().tell
+
+
+def shown_safely(text: str) -> str:
+    """What an agent may have written, on one line of bounded length that steers no terminal and no CI."""
+    text = printable(" ".join(text.split()))
+    # GitHub's runner takes `##[…]` for a command wherever it stands in a line.
+    text = text.replace("##[", "# #[")
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+class _Lines:
+    """A line for each tenth of the trials, and for the first invalid ones."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._tenths = 0
+
+    def tell(self, event: Event) -> None:
+        from seatrial.runner import Ended
+
+        if not isinstance(event, Ended):
+            return
+        self._counts[event.record.verdict] += 1
+        if event.record.cause is not None and self._counts["invalid"] <= _INVALID_TOLD:
+            click.echo(f"  {_invalid(event.record)}", err=True)
+        tenths = 10 * event.stored // event.total
+        if tenths > self._tenths:
+            self._tenths = tenths
+            click.echo(f"  {event.stored}/{event.total} trials: {_counted(self._counts)}", err=True)
+
+
+@contextmanager
+def _bar(planned: int) -> Iterator[Callable[[Event], None]]:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from seatrial.runner import Began, Ended, Planned
+
+    counts: Counter[str] = Counter()
+    running = 0
+    with Progress(
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        # What agents print is kept by the runner; what is printed here is ours and goes past the bar.
+        redirect_stdout=False,
+        redirect_stderr=False,
+        transient=True,
+    ) as progress:
+        task = progress.add_task("starting", total=planned)
+
+        def tell(event: Event) -> None:
+            nonlocal running
+            match event:
+                case Began():
+                    running += 1
+                case Ended():
+                    running -= 1
+                    counts[event.record.verdict] += 1
+                    progress.update(task, completed=event.stored, total=event.total)
+                    if event.record.cause is not None and counts["invalid"] <= _INVALID_TOLD:
+                        progress.console.print(escape(_invalid(event.record)), highlight=False)
+                case Planned():
+                    progress.update(task, total=event.total, completed=event.total - event.trials)
+            progress.update(task, description=f"{_counted(counts)}, {running} running")
+
+        yield tell
+
+
+def _invalid(record: TrialRecord) -> str:
+    return (
+        f"invalid: trial {record.number} of {record.case} by {record.arm} "
+        f"({record.cause}): {shown_safely(record.detail)}"
+    )
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(
+        f"{counts[word]} {word}" for word in ("passed", "failed", "invalid") if counts[word]
+    ) or ("none ended yet")
