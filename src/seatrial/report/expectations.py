@@ -103,8 +103,6 @@ def _condition(condition: Condition) -> str:
 
 
 def _operand(operand: Any) -> str:
-    if isinstance(operand, float) and operand.is_integer():
-        operand = int(operand)  # `lte: 35` is read as 35.0
     return json.dumps(operand, ensure_ascii=False, default=str)
 
 
