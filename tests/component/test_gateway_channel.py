@@ -216,6 +216,28 @@ def test_a_mocked_answer_that_no_client_would_take_makes_the_trial_invalid():
     assert "holder is required" in channel.faults[0].message
 
 
+@pytest.mark.parametrize("answer", [{"thing": "\ud800", "holder": "x"}, "\udfff"])
+def test_a_mocked_answer_that_is_no_json_makes_the_trial_invalid(answer: Json):
+    channel = Channel([LendingDesk()], answers=mocked(list_all=[{"answer": answer}]))
+
+    event = one_call(channel, "list_all")
+
+    assert event.answer.text == "The tool server desk failed."
+    assert [f.cause for f in channel.faults] == ["tool_server"]
+    assert "no JSON" in channel.faults[0].message
+
+
+def test_a_mocked_object_comes_in_both_forms_even_where_the_tool_declares_nothing():
+    answers = mocked(list_all=[{"answer": {"saw": "Ada"}}], print=[{"answer": ["a", 1]}])
+    channel = Channel([LendingDesk()], answers=answers)
+
+    given = one_call(channel, "list_all").answer
+    listed = one_call(channel, "print", letters=1).answer
+
+    assert (given.text, given.structured) == ('{"saw": "Ada"}', {"saw": "Ada"})
+    assert (listed.text, listed.structured) == ('["a", 1]', None)
+
+
 @pytest.mark.parametrize("tool", ["lend", "scrap", "teleport"])
 def test_only_tools_that_declare_themselves_read_only_can_be_mocked(tool: str):
     with pytest.raises(UsageError, match=tool):
@@ -270,6 +292,8 @@ def test_arguments_that_are_no_json_are_the_callers_mistake():
     with pytest.raises(ValueError, match="JSON"):
         one_call(channel, "look_up", thing={"a", "b"})
 
+    with pytest.raises(ValueError, match="surrogate"):
+        one_call(channel, "look\ud800up")
     assert channel.events == ()
 
 

@@ -171,9 +171,10 @@ class Channel:
         Raises:
             ChannelClosed: the trial is over.
             UsageError: there is no such server.
-            ValueError: the arguments are no JSON object.
+            ValueError: the arguments are no JSON.
         """
-        call = self.begin(self._line(tool, server), tool, jsonrpc.copy(arguments))
+        tool, arguments = jsonrpc.copy([tool, arguments])
+        call = self.begin(self._line(tool, server), tool, arguments)
         answer = await self.finish(call)
         return answer.model_copy(deep=True)
 
@@ -267,12 +268,18 @@ class Channel:
             self._record(call, answer, "world")
 
     def _record_decided(self, call: Call, decided: Decided) -> None:
-        if decided.fault:
-            self._fail(call, decided.fault)
+        answer, fault = decided.answer, decided.fault
+        if decided.answered_by == "mock" and not fault:
+            try:
+                answer = _own(answer)
+            except ValueError as error:
+                fault = f"{decided.rule} of {call.name} answers what is no JSON: {error}"
+        if fault:
+            self._fail(call, fault)
             return
         self._record(
             call,
-            decided.answer,
+            answer,
             decided.answered_by,
             rule=decided.rule,
             refused=decided.refused,
