@@ -89,32 +89,39 @@ class Airline:
             for type, objects in self.start.items()
         }
 
-    def write_repository(self, root: Path, arms: Mapping[str, Sequence[int]]) -> None:
-        """Cases, world, suite, and for each arm the recordings of these trials, numbered from 1."""
-        _write(root / "fixtures" / "airline.yaml", [self._world()])
-        _write(root / "cases" / "airline.yaml", [self._case(task) for task in self.tasks])
+    def write_repository(
+        self, root: Path, arms: Mapping[str, Sequence[int]], *, required: bool = False
+    ) -> None:
+        """Cases, world, suite, and an arm for each name with the recordings of these trials."""
+        cases = [self._case(task) | {"required": required} for task in self.tasks]
         suite = {"kind": "suite", "id": "airline", "cases": [{"tags": ["tau-bench"]}]}
+        _write(root / "fixtures" / "airline.yaml", [self._world()])
+        _write(root / "cases" / "airline.yaml", cases)
         _write(root / "suites" / "airline.yaml", [suite])
         for arm, trials in arms.items():
-            file = f"recordings/{arm}.jsonl.gz"
-            (root / "recordings").mkdir(exist_ok=True)
-            with gzip.open(root / file, "wt", encoding="utf-8") as packed:
-                for run in self.runs:
-                    if run["trial"] in trials:
-                        number = trials.index(run["trial"]) + 1
-                        packed.write(json.dumps(self._recording(run, number)) + "\n")
-            _write(
-                root / "arms" / f"{arm}.yaml",
-                [
-                    {
-                        "kind": "arm",
-                        "id": arm,
-                        "agent": "airline",
-                        "version": "2024-06",
-                        "adapter": {"type": "recorded", "files": file},
-                    }
-                ],
-            )
+            self.write_arm(root, arm, trials)
+
+    def write_arm(
+        self, root: Path, arm: str, trials: Sequence[int], ended: str | None = None
+    ) -> None:
+        """An arm and its recordings, numbered from 1; `ended` in place of how they really did."""
+        file = f"recordings/{arm}.jsonl.gz"
+        (root / "recordings").mkdir(exist_ok=True)
+        with gzip.open(root / file, "wt", encoding="utf-8") as packed:
+            for run in self.runs:
+                if run["trial"] in trials:
+                    recording = self._recording(run, trials.index(run["trial"]) + 1)
+                    if ended is not None:
+                        recording["ended"] = ended
+                    packed.write(json.dumps(recording) + "\n")
+        document = {
+            "kind": "arm",
+            "id": arm,
+            "agent": "airline",
+            "version": "2024-06",
+            "adapter": {"type": "recorded", "files": file},
+        }
+        _write(root / "arms" / f"{arm}.yaml", [document])
 
     def _world(self) -> dict[str, Any]:
         """The domain, with the objects of the start state that any task expects to change."""
