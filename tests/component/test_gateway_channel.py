@@ -238,6 +238,24 @@ def test_a_mocked_object_comes_in_both_forms_even_where_the_tool_declares_nothin
     assert (listed.text, listed.structured) == ('["a", 1]', None)
 
 
+def test_what_a_rule_asks_for_may_hold_placeholders_and_what_was_not_given_fits_nothing():
+    answers = mocked(
+        look_up=[
+            {"when": {"thing": "{{args.owner}}"}, "error": "never: owner is not given"},
+            {
+                "when": {"thing": {"starts_with": "{{run}}-"}},
+                "error": "made for {{run}}{{args.owner}}",
+            },
+            {"when": {"thing": {"one_of": ["a", "{{run}}"]}}, "error": "the run's own"},
+        ]
+    )
+    channel = Channel([LendingDesk()], answers=answers, lookup={"run": "r7"})
+
+    assert one_call(channel, "look_up", thing="r7-saw").answer.text == "made for r7"
+    assert one_call(channel, "look_up", thing="r7").answer.text == "the run's own"
+    assert one_call(channel, "look_up", thing="{{run}}-x").rule is None
+
+
 @pytest.mark.parametrize("tool", ["lend", "scrap", "teleport"])
 def test_only_tools_that_declare_themselves_read_only_can_be_mocked(tool: str):
     with pytest.raises(UsageError, match=tool):
