@@ -85,6 +85,7 @@ class Chromium:
     def open(self, page: Path, rest: str = "") -> None:
         """Load a page anew, and wait until its script has drawn it."""
         self.go("about:blank")
+        self._complaints.clear()  # those are about the page before
         self.go(f"{page.as_uri()}{rest}")
         self.until("document.querySelector('.st table, .st-card, .st h1') !== null")
 
@@ -116,7 +117,7 @@ class Chromium:
             self._call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
     def complaints(self) -> list[str]:
-        """What the console said since it was last asked: refused scripts, failed requests, exceptions."""
+        """What the console said of this page since it was last asked: refused scripts, failed requests, exceptions."""
         said, self._complaints = self._complaints, []
         return said
 
