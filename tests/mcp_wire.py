@@ -19,10 +19,10 @@ SERVER = {"io.modelcontextprotocol/serverInfo": {"name": "desk", "version": "1"}
 
 
 def run(test: Callable[[Gateway, httpx.AsyncClient], Awaitable[None]]) -> None:
-    """Run a test against a gateway that is being served; everything within ten seconds."""
+    """Run a test against a gateway that is being served; everything within half a minute."""
 
     async def served() -> None:
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             async with serving() as (gateway, client):
                 await test(gateway, client)
 
@@ -34,7 +34,7 @@ async def serving(**options: Any) -> AsyncIterator[tuple[Gateway, httpx.AsyncCli
     """A gateway that is being served, and a client that sets no header of its own accord."""
     async with (
         Gateway.serving(**options) as gateway,
-        httpx.AsyncClient(headers={"accept": "*/*"}, timeout=10) as client,
+        httpx.AsyncClient(headers={"accept": "*/*"}, timeout=30) as client,
     ):
         yield gateway, client
 

@@ -33,7 +33,7 @@ def mocked(**tools: list[dict[str, Json]]) -> Answers:
 
 def one_call(channel: Channel, tool: str, **arguments: Json) -> Called:
     async def call() -> None:
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             await channel.call(tool, arguments)
 
     anyio.run(call)
@@ -151,7 +151,7 @@ def test_a_call_beyond_the_limit_is_not_carried_out_and_the_runner_hears_of_it()
     channel = Channel([desk], calls_limit=1)
 
     async def two_calls() -> None:
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(channel.until_limit)
                 await channel.call("lend", {"thing": "saw", "to": "Ada"})
@@ -320,7 +320,7 @@ def test_calls_are_numbered_and_listed_as_they_came_in_not_as_they_ended():
     channel = Channel([desk])
 
     async def a_slow_and_a_quick_call() -> None:
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(channel.call, "queue", {"thing": "saw"})
                 await desk.someone_waits.wait()
@@ -341,7 +341,7 @@ def test_closing_cuts_what_is_under_way_short_and_nothing_is_recorded_after():
     channel = Channel([desk])
 
     async def close_meanwhile() -> None:
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(channel.call, "queue", {"thing": "saw"})
                 await desk.someone_waits.wait()

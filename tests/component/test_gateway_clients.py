@@ -179,7 +179,7 @@ async def _code_of(call: Coroutine[Any, Any, object]) -> int | None:
 
 def test_a_client_that_listens_is_acknowledged_and_told_when_the_trial_ends():
     async def check() -> None:
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             async with Gateway.serving() as gateway:
                 channel = opened(gateway)
                 async with (
@@ -196,7 +196,7 @@ def test_a_client_that_listens_is_acknowledged_and_told_when_the_trial_ends():
 
 def test_a_call_a_client_gives_up_on_is_stopped_and_recorded():
     async def check() -> None:
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             async with Gateway.serving() as gateway:
                 for mode in ("auto", "legacy"):
                     desk = LendingDesk()
@@ -207,10 +207,10 @@ def test_a_call_a_client_gives_up_on_is_stopped_and_recorded():
                             streamable_http_client(channel.url("desk"), http_client=http), mode=mode
                         ) as client,
                     ):
-                        with pytest.raises(MCPError):
-                            await client.call_tool(
-                                "queue", {"thing": "saw"}, read_timeout_seconds=0.05
-                            )
+                        async with anyio.create_task_group() as tasks:
+                            tasks.start_soon(client.call_tool, "queue", {"thing": "saw"})
+                            await desk.someone_waits.wait()
+                            tasks.cancel_scope.cancel()
                         await desk.someone_left.wait()
                         await anyio.wait_all_tasks_blocked()
                     (event,) = (e for e in channel.events if isinstance(e, Called))
