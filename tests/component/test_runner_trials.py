@@ -2,8 +2,10 @@
 
 import json
 import os
+import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -322,17 +324,18 @@ def test_listener_that_fails_ends_the_run_with_its_own_error(tmp_path: Path):
         _run(tmp_path, "rents", trials=4, tell=tell)
 
 
-@pytest.mark.parametrize("kind", ["python", "command"])
+@pytest.mark.parametrize("kind", ["python", "command", "http"])
 def test_no_trial_finds_a_mark_of_another(tmp_path: Path, kind: str):
-    adapter = (
-        {"type": "python", "target": "shop_agents:looks_for_others"}
-        if kind == "python"
-        else {"type": "command", "command": ["{python}", "looks_for_others.py"]}
-    )
-    arm = bike_shop.arm("x", adapter, settings={"mark": ""})
     case = bike_shop.case(turns=[{"say": "I am {{run}}."}, {"say": "I am {{run}}."}])
+    with _service() if kind == "http" else nullcontext("") as url:
+        adapters: dict[str, dict[str, Any]] = {
+            "python": {"type": "python", "target": "shop_agents:looks_for_others"},
+            "command": {"type": "command", "command": ["{python}", "looks_for_others.py"]},
+            "http": {"type": "http", "url": url},
+        }
+        arm = bike_shop.arm("x", adapters[kind], settings={"mark": ""})
 
-    ended = _run(tmp_path, arm, cases=[case], trials=6)
+        ended = _run(tmp_path, arm, cases=[case], trials=6)
 
     tokens = {trace.run_token for _, trace in ended}
     assert len(tokens) == 6
@@ -341,6 +344,21 @@ def test_no_trial_finds_a_mark_of_another(tmp_path: Path, kind: str):
         found = " ".join(reply.text for reply in trace.replies)
         assert [token for token in tokens - {trace.run_token} if token in found] == []
         assert trace.run_token not in trace.replies[0].text
+
+
+@contextmanager
+def _service() -> Iterator[str]:
+    """The clerk that looks for others' marks, as a service."""
+    with subprocess.Popen(
+        [sys.executable, AGENTS / "looks_for_others.py", "--serve"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as service:
+        assert service.stdout
+        try:
+            yield service.stdout.readline().strip()
+        finally:
+            service.kill()
 
 
 def _run(

@@ -72,7 +72,7 @@ def test_agent_that_cannot_be_started_is_undecided_and_says_what_to_do(tmp_path:
     broken = bike_shop.arm("x", {"type": "command", "command": ["./agent"]})
     _repository(tmp_path, bike_shop.case("a"), broken)
 
-    done = _seatrial(tmp_path, "run", "--suite", "all", "--arm", "x")
+    done = _seatrial(tmp_path, "run", "--suite", "all", "--arm", "x", "--at-once", "1")
 
     assert done.returncode == 3
     assert done.stdout.splitlines()[:2] == [
@@ -80,6 +80,7 @@ def test_agent_that_cannot_be_started_is_undecided_and_says_what_to_do(tmp_path:
         "2 × agent_unreachable: the agent cannot be started: './agent': No such file or directory. The "
         f"command is run from {tmp_path}; `{{python}}` stands for the running interpreter",
     ]
+    assert done.stderr.count("invalid: trial ") == 1
     assert "invalid: trial 1 of a by x (agent_unreachable): the agent cannot be" in done.stderr
 
 
@@ -183,6 +184,7 @@ def test_run_that_is_stopped_ends_its_agents_and_goes_on_where_it_was(
 
     assert done.returncode == 0
     assert done.stdout == "a  program  12/12 passed\nRun: r\n"
+    assert done.stderr.splitlines()[-1] == "  12/12 trials: 12 passed"
     assert _keys(tmp_path / "r")[: len(stored)] == stored
 
 
@@ -281,7 +283,7 @@ def test_what_a_function_prints_does_not_reach_the_terminal(tmp_path: Path):
     shutil.copy(AGENTS / "functions.py", tmp_path)
     _repository(tmp_path, bike_shop.case("a"), prints)
 
-    done = _seatrial(tmp_path, "run", "--suite", "all", "--arm", "x")
+    done = _seatrial(tmp_path, "run", "--suite", "all", "--arm", "x", "--at-once", "1")
 
     assert "thinking about" not in done.stdout + done.stderr
     assert done.stdout.startswith("a  x  0/2 passed\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -22,13 +22,19 @@ _INVALID_TOLD = 10
 
 
 @contextmanager
-def shown(planned: int) -> Iterator[Callable[[Event], None]]:
-    """What to hand a run's events to, shown on stderr until the block ends."""
+def shown(planned: int, stored: Iterable[str]) -> Iterator[Callable[[Event], None]]:
+    """What to hand a run's events to, shown on stderr until the block ends.
+
+    Args:
+        planned: trials in all.
+        stored: the verdicts of those that are stored already.
+    """
+    counts = Counter(stored)
     if sys.stderr.isatty() and not os.environ.get("CI"):
-        with _bar(planned) as tell:
+        with _bar(planned, counts) as tell:
             yield tell
     else:
-        yield _Lines().tell
+        yield _Lines(counts).tell
 
 
 def shown_safely(text: str) -> str:
@@ -42,9 +48,10 @@ def shown_safely(text: str) -> str:
 class _Lines:
     """A line for each tenth of the trials, and for the first invalid ones."""
 
-    def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
+    def __init__(self, counts: Counter[str]) -> None:
+        self._counts = counts
         self._tenths = 0
+        self._invalid = _Invalid()
 
     def tell(self, event: Event) -> None:
         from seatrial.runner import Ended
@@ -52,8 +59,8 @@ class _Lines:
         if not isinstance(event, Ended):
             return
         self._counts[event.record.verdict] += 1
-        if event.record.cause is not None and self._counts["invalid"] <= _INVALID_TOLD:
-            click.echo(f"  {_invalid(event.record)}", err=True)
+        if news := self._invalid.news(event.record):
+            click.echo(f"  {news}", err=True)
         tenths = 10 * event.stored // event.total
         if tenths > self._tenths:
             self._tenths = tenths
@@ -61,15 +68,15 @@ class _Lines:
 
 
 @contextmanager
-def _bar(planned: int) -> Iterator[Callable[[Event], None]]:
+def _bar(planned: int, counts: Counter[str]) -> Iterator[Callable[[Event], None]]:
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from seatrial.runner import Began, Ended, Planned
 
-    counts: Counter[str] = Counter()
     running = 0
+    invalid = _Invalid()
     with Progress(
         BarColumn(),
         MofNCompleteColumn(),
@@ -92,8 +99,8 @@ def _bar(planned: int) -> Iterator[Callable[[Event], None]]:
                     running -= 1
                     counts[event.record.verdict] += 1
                     progress.update(task, completed=event.stored, total=event.total)
-                    if event.record.cause is not None and counts["invalid"] <= _INVALID_TOLD:
-                        progress.console.print(escape(_invalid(event.record)), highlight=False)
+                    if news := invalid.news(event.record):
+                        progress.console.print(escape(news), highlight=False)
                 case Planned():
                     progress.update(task, total=event.total, completed=event.total - event.trials)
             progress.update(task, description=f"{_counted(counts)}, {running} running")
@@ -101,11 +108,21 @@ def _bar(planned: int) -> Iterator[Callable[[Event], None]]:
         yield tell
 
 
-def _invalid(record: TrialRecord) -> str:
-    return (
-        f"invalid: trial {record.number} of {record.case} by {record.arm} "
-        f"({record.cause}): {shown_safely(record.detail)}"
-    )
+class _Invalid:
+    """Tells why trials are invalid, each reason once and not too many."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def news(self, record: TrialRecord) -> str:
+        """What to print about a trial; empty when there is nothing new to say."""
+        if record.cause is None or record.detail in self._told or len(self._told) >= _INVALID_TOLD:
+            return ""
+        self._told.add(record.detail)
+        return (
+            f"invalid: trial {record.number} of {record.case} by {record.arm} "
+            f"({record.cause}): {shown_safely(record.detail)}"
+        )
 
 
 def _counted(counts: Counter[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,10 @@ from seatrial.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from seatrial.documents import Catalog
-    from seatrial.records import Manifest, PlannedCase
+    from seatrial.records import Manifest, PlannedCase, TrialRecord
     from seatrial.runner import Equipment
     from seatrial.store import Key, Writer
+    from seatrial.verdicts import Verdict
     from seatrial.workspace import Selection, Workspace
 
 
@@ -147,7 +148,7 @@ def _begun(
     )
     folder = out or workspace.root / store.RUNS / manifest.run
     with store.Writer.create(folder, manifest, catalog) as writer:
-        return _carried_out(writer, catalog, (), equipment, at_once)
+        return _carried_out(writer, catalog, {}, equipment, at_once)
 
 
 def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
@@ -171,15 +172,19 @@ def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
             hint="put them back as they were, or start a new run",
         )
     equipment = runner.equip([catalog.arms[id] for id in manifest.arms], workspace.root)
-    stored: list[Key] = []
-    with Writer.resume(folder, lambda r: stored.append((r.case, r.arm, r.number))) as writer:
+    stored: dict[Key, Verdict] = {}
+
+    def seen(record: TrialRecord) -> None:
+        stored[record.case, record.arm, record.number] = record.verdict
+
+    with Writer.resume(folder, seen) as writer:
         return _carried_out(writer, catalog, stored, equipment, at_once)
 
 
 def _carried_out(
     writer: Writer,
     catalog: Catalog,
-    stored: Sequence[Key],
+    stored: Mapping[Key, Verdict],
     equipment: Equipment,
     at_once: int | None,
 ) -> ExitCode:
@@ -194,7 +199,7 @@ def _carried_out(
     trials = plan.expand(manifest.plan, catalog, [catalog.arms[id] for id in manifest.arms])
     if not trials:
         _say_why_nothing_runs(manifest)
-    with progress.shown(len(trials)) as tell:
+    with progress.shown(len(trials), stored.values()) as tell:
         outcome = anyio.run(
             lambda: runner.run(
                 writer,
