@@ -33,8 +33,8 @@ def seatrial(*words: str, expect: tuple[int, ...] = (0,)) -> int:
 def main() -> None:
     started = time.monotonic()
     shutil.rmtree(WORK, ignore_errors=True)
-    released, candidate = str(WORK / "released"), str(WORK / "candidate")
-    baseline, report = str(WORK / "baseline"), str(ROOT / "site" / "report")
+    released, candidate = ".seatrial/demo/released", ".seatrial/demo/candidate"
+    baseline, report = ".seatrial/demo/baseline", "site/report"
     ruling = WORK / "ruling.json"
 
     seatrial("check")
@@ -56,7 +56,7 @@ def main() -> None:
     print(f"\nPlanted in the candidate ({time.monotonic() - started:.0f} s in all):")
     for case, what in PLANTED.items():
         print(f"  {'found ' if case in closing else 'MISSED'}  {what}  ({case})")
-    print(f"Report: {Path(report, 'index.html')}")
+    print(f"Report: {ROOT / report / 'index.html'}")
     if code != 1 or not PLANTED.keys() <= closing:
         sys.exit("demo: the gate did not close for the planted reasons")
 

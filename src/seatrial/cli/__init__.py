@@ -77,6 +77,12 @@ def _describe_fault(error: Exception) -> str:
     cls=Door,
     commands=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Hold a changed LLM agent against the released one before it is merged.
+
+    \b
+    Exit codes: 0 gate open, 1 closed, 2 wrong usage or invalid document,
+    3 undecided, 4 internal fault, 130 interrupted.
+    """,
 )
 @click.version_option(__version__, prog_name="seatrial", message="%(prog)s %(version)s")
 @click.option(
@@ -86,12 +92,7 @@ def _describe_fault(error: Exception) -> str:
     help="Show the traceback of an error (also SEATRIAL_DEBUG=1).",
 )
 def main(debug: bool) -> None:
-    r"""Hold a changed LLM agent against the released one before it is merged.
-
-    \b
-    Exit codes: 0 gate open, 1 closed, 2 wrong usage or invalid document,
-    3 undecided, 4 internal fault, 130 interrupted.
-    """
+    """Leave everything to the commands."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a letter is no reason to fail.
