@@ -209,6 +209,17 @@ def test_a_very_long_argument_is_not_repeated_in_full():
     assert len(unknown.text) < 200
 
 
+def test_arguments_that_are_nested_very_deep_are_refused():
+    deep: Any = "x"
+    for _ in range(100_000):
+        deep = [deep]
+    answer, _ = do(desk({"x": {}}), {"x": deep})
+    fine, _ = do(desk({"x": {}}), {"x": [[[1]]]})
+
+    assert answer.text == "do: the arguments are nested deeper than 100 levels."
+    assert not fine.is_error
+
+
 # Bind and find
 
 

@@ -19,6 +19,7 @@ from seatrial.state.values import (
     FrozenDict,
     FrozenList,
     as_text,
+    deeper_than,
     freeze,
     look_up,
     quoted,
@@ -26,6 +27,9 @@ from seatrial.state.values import (
 )
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Json
+
+DEEPEST = 100
+"""Levels of lists and mappings in arguments: looking into values must not exhaust the stack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,8 @@ class Actions:
 
     def _read(self, name: str, arguments: Mapping[str, Any]) -> FrozenDict:
         """The arguments, frozen, when they fit."""
+        if deeper_than(arguments, DEEPEST):
+            raise ToolError(f"the arguments are nested deeper than {DEEPEST} levels")
         try:
             args = freeze(dict(arguments))
             json.dumps(args, allow_nan=False)
