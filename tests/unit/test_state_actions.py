@@ -105,6 +105,10 @@ def changed(key: str, property: str, old: Any, new: Any, **more: Any) -> Change:
         ("{{objects.ticket[args.other].status}}", "", None),
         ({"$sum": ["{{ticket.hours}}", 0.2]}, "0.3", None),
         ({"$each": "ticket.tags", "$value": "<{{each}}>"}, '["<a>"]', None),
+        ({"$first": ["{{args.other}}", "{{ticket.owner}}", "nobody"]}, "nobody", None),
+        ({"$first": "{{ticket.tags}}"}, "a", None),
+        ({"$first": []}, "", None),
+        ({"$sum": {"$each": "ticket.tags", "$value": 2}}, "2", None),
     ],
 )
 def test_returns(returns, text, structured):
@@ -274,6 +278,9 @@ def test_what_hangs_on_an_optional_object_that_was_not_named_is_left_out():
         ({"where": {"id": {"one_of": "{{args.ids}}"}}}, {"ids": ["t-3", "t-1"]}, ["t-1", "t-3"]),
         ({"where": {"meta.days.mon.seats": {"gt": 2}}}, {}, ["t-2"]),
         ({"where": {"owner": {"absent": True}}}, {}, ["t-1", "t-2"]),
+        ({"where": {"meta.days[args.id].seats": 3}}, {"id": "mon"}, ["t-2"]),
+        ({"where": {"meta.days[args.id].seats": 3}}, {"id": "sun"}, []),
+        ({"where": {"meta.days[args.id].seats": 3}}, {}, []),
         ({"link": "follows", "linked_from": "7"}, {}, ["t-1"]),
         ({"link": "follows", "linked_from": "{{args.id}}"}, {"id": "9"}, []),
         ({"link": "follows", "linked_from": "{{args.id}}"}, {}, ["t-1", "t-2", "t-3"]),
@@ -288,6 +295,36 @@ def test_find(find, arguments, found):
     )
 
     assert do(actions, arguments)[0].structured == {"ids": found, "count": len(found)}
+
+
+@pytest.mark.parametrize(
+    ("formula", "result"),
+    [
+        ({"$find": "lines", "$where": {"sku": "{{args.id}}"}}, [{"sku": "a", "n": 1}]),
+        ({"$find": "lines", "$where": {"sku": "{{args.id}}"}, "$get": "n"}, [1]),
+        ({"$find": "lines", "$where": {"n": {"gte": 1}}, "$get": "price"}, [5]),
+        ({"$find": "lines", "$where": {"n": {"gt": 9}}}, []),
+        ({"$find": "tickets", "$where": {"status": "closed"}, "$get": "id"}, ["t-3"]),
+        (
+            {"$each": "lines", "$value": {"$find": "lines", "$where": {"n": {"gt": "{{each.n}}"}}}},
+            [[{"sku": "b", "n": 2, "price": 5}], []],
+        ),
+        ({"$find": "args.id", "$where": {"n": 1}}, None),
+    ],
+)
+def test_items_are_found_in_lists(formula, result):
+    actions = desk(
+        {"id": {}},
+        find={"tickets": {"type": "ticket"}},
+        compute={
+            "lines": [{"sku": "{{args.id}}", "n": 1}, {"sku": "b", "n": 2, "price": 5}],
+            "result": formula,
+        },
+        returns={"result": "{{result}}"},
+    )
+
+    expected = {} if result is None else {"result": result}
+    assert do(actions, {"id": "a"})[0].structured == expected
 
 
 def test_find_against_the_direction_of_a_link_and_with_some_properties():

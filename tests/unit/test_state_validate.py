@@ -286,7 +286,7 @@ def test_a_world_that_is_right_has_no_problem():
             "actions/pay/compute/rest",
             {"$sum": 5},
             "actions.pay.compute.rest.$sum",
-            "takes a list, or one placeholder",
+            "takes a list, or what stands for one",
         ),
         (
             "actions/pay/compute/rest",
@@ -317,6 +317,42 @@ def test_a_world_that_is_right_has_no_problem():
             {"$each": 5, "$value": 1},
             "actions.pay.compute.rest.$each",
             "must be a path to a list",
+        ),
+        (
+            "actions/pay/compute/rest",
+            {"$find": "users", "$where": {"nme": 1}},
+            "actions.pay.compute.rest.$where.nme",
+            "'nme' is no property of user; did you mean 'name'?",
+        ),
+        (
+            "actions/pay/compute/rest",
+            {"$find": "users", "$where": {"name": {"lte": True}}},
+            "actions.pay.compute.rest.$where",
+            "holds no conditions",
+        ),
+        (
+            "actions/pay/compute/rest",
+            {"$find": "users", "$where": {"name": 1}, "$get": "nme"},
+            "actions.pay.compute.rest.$get",
+            "'nme' is no property of user",
+        ),
+        (
+            "actions/pay/compute/rest",
+            {"$find": "args.id", "$where": {"name": 1}},
+            "actions.pay.compute.rest.$find",
+            "'args.id' is of type string, no list",
+        ),
+        (
+            "actions/pay/compute/rest",
+            {"$find": 1, "$where": {}},
+            "actions.pay.compute.rest.$find",
+            "must be a path to a list",
+        ),
+        (
+            "actions/pay/find/users/where",
+            {"name[args.nr]": 1},
+            "actions.pay.find.users.where.name[args.nr]",
+            "'nr' is no argument",
         ),
         (
             "actions/pay/compute/rest",

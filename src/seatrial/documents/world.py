@@ -201,7 +201,7 @@ class Action(Part):
     """Objects it looks up, by name."""
     compute: dict[Name, Any] = Field(default_factory=dict)
     """Values worked out before the preconditions, by name and in order; may hold placeholders and
-    formulas (`$sum`, `$minus`, `$product`, `$min`, `$max`, `$round`, `$each` with `$value`)."""
+    formulas, mappings such as `{$sum: [1, 2]}` (see the reference of worlds)."""
     preconditions: tuple[Precondition, ...] = ()
     """Checked in order before any effect; the first that fails is the answer (an error)."""
     effects: tuple[Effect, ...] = ()

@@ -217,7 +217,6 @@ class Effects:
         return properties
 
     def _steps(self, path: str, scope: Scope) -> list[str]:
-        # A property is no name that a placeholder could start with, so it is not resolved as one.
         steps = scope.steps(parse(f"property.{path}"))
         if steps is None:
             raise ToolError(f"there is no `{path}`")

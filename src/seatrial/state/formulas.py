@@ -1,7 +1,8 @@
-"""Formulas in the values of an action: of numbers, and of one value for each item of a list.
+"""Formulas in the values of an action: of numbers, and of the items of lists.
 
 {$sum: [1, 2]}  {$minus: [10, 3, 1]}  {$product: ["{{each.price}}", 2]}  {$round: [2.345, 2]}
 {$each: args.lines, $value: {sku: "{{each.sku}}"}}
+{$find: order.lines, $where: {sku: "{{args.sku}}"}, $get: price}  {$first: [list or values]}
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from seatrial.trace import Json
 NUMBERS = ("$sum", "$minus", "$product", "$min", "$max", "$round")
 """The formulas that take a list of numbers."""
 
-FORMULAS = frozenset({frozenset({"$each", "$value"}), *(frozenset({name}) for name in NUMBERS)})
+OF_ITEMS = (
+    frozenset({"$each", "$value"}),
+    frozenset({"$find", "$where"}),
+    frozenset({"$find", "$where", "$get"}),
+    frozenset({"$first"}),
+)
+"""The keys of the formulas over lists of anything."""
+
+FORMULAS = frozenset({*OF_ITEMS, *(frozenset({name}) for name in NUMBERS)})
 """The keys of each formula; any other mapping is a plain value."""
 
 

@@ -6,6 +6,8 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from pydantic import ValidationError
+
 from seatrial.documents import placeholders
 from seatrial.documents.conditions import Condition, Conditions
 from seatrial.documents.world import (
@@ -23,7 +25,7 @@ from seatrial.state.formulas import FORMULAS, NUMBERS
 from seatrial.state.operators import AS_WRITTEN
 from seatrial.state.paths import Steps, parse
 from seatrial.state.schemas import did_you_mean, schema_problem, validator
-from seatrial.state.scope import RESERVED
+from seatrial.state.scope import RESERVED, conditions_of
 from seatrial.state.values import shown
 
 Found = tuple[str, str]
@@ -63,6 +65,15 @@ class _Names:
                 return f"{name!r} is no moment; one moves like `today - 30 days` or `now + 2 hours`"
             return str(error)
         return self._of(steps, name)
+
+    def inside(self, thing: _Thing, path: str) -> str | None:
+        """What is wrong with a path inside a thing."""
+        try:
+            steps = parse(f"property.{path}")[1:]
+        except ValueError as error:
+            return str(error).replace("property.", "", 1)
+        nested = (self._of(step, path) for step in steps if not isinstance(step, str))
+        return next(filter(None, nested), None) or self._of_thing(thing, steps)
 
     def no_list(self, path: str) -> str | None:
         """What says that a path without problems leads to something else than a list."""
@@ -288,7 +299,7 @@ def _when(when: Conditions, path: str, names: _Names) -> Iterator[Found]:
 def _where(where: Conditions, path: str, names: _Names, of: str | _Thing | None) -> Iterator[Found]:
     for inner, condition in where.items():
         if isinstance(of, _Thing):
-            problem = names._of_thing(of, tuple(inner.split(".")))
+            problem = names.inside(of, inner)
         else:
             problem = names.problem(inner if of is None else f"{of}.{inner}")
         if problem:
@@ -328,8 +339,11 @@ def _value(value: Any, path: str, names: _Names) -> Iterator[Found]:
 
 def _formula(value: dict[str, Any], path: str, names: _Names) -> Iterator[Found]:
     if frozenset(value) not in FORMULAS:
-        known = ", ".join(["`$each` with `$value`", *(f"`{name}`" for name in NUMBERS)])
-        yield path, f"{', '.join(map(repr, value))} is no formula; there are {known}"
+        known = ["`$each` with `$value`", "`$find` with `$where` (and `$get`)", "`$first`"]
+        there = ", ".join([*known, *(f"`{name}`" for name in NUMBERS)])
+        yield path, f"{', '.join(map(repr, value))} is no formula; there are {there}"
+    elif "$find" in value:
+        yield from _find_formula(value, path, names)
     elif "$each" in value:
         if not isinstance(value["$each"], str):
             yield f"{path}.$each", "must be a path to a list, without braces"
@@ -338,11 +352,28 @@ def _formula(value: dict[str, Any], path: str, names: _Names) -> Iterator[Found]
         yield from _value(value["$value"], f"{path}.$value", own)
     else:
         [(name, operands)] = value.items()
-        if not isinstance(operands, list | tuple) and not (
-            isinstance(operands, str) and placeholders.whole(operands) is not None
-        ):
-            yield f"{path}.{name}", "takes a list, or one placeholder that stands for a list"
+        one = isinstance(operands, str) and placeholders.whole(operands) is not None
+        if not one and not isinstance(operands, list | tuple | dict):
+            yield f"{path}.{name}", "takes a list, or what stands for one: a placeholder, a formula"
         yield from _value(operands, f"{path}.{name}", names)
+
+
+def _find_formula(value: dict[str, Any], path: str, names: _Names) -> Iterator[Found]:
+    if not isinstance(value["$find"], str):
+        yield f"{path}.$find", "must be a path to a list, without braces"
+        return
+    items = yield from _repeated(value["$find"], f"{path}.$find", names)
+    each = items.each or _Thing("value")
+    try:
+        where = conditions_of(value["$where"])
+    except ValidationError as error:
+        said = "; ".join(e["msg"].removeprefix("Value error, ") for e in error.errors())
+        yield f"{path}.$where", f"holds no conditions: {said}"
+        return
+    yield from _where(where, f"{path}.$where", names, each)
+    problem = names.inside(each, value["$get"]) if isinstance(value.get("$get"), str) else None
+    if problem:
+        yield f"{path}.$get", problem
 
 
 def _effect(effect: Effect, path: str, names: _Names) -> Iterator[Found]:
@@ -400,22 +431,11 @@ def _create(effect: CreateObject, path: str, names: _Names) -> Iterator[Found]:
 
 def _written(property: str, path: str, names: _Names, type: str) -> Iterator[Found]:
     """What is wrong with the path of a property that an effect writes."""
-    try:
-        steps = parse(f"property.{property}")[1:]
-    except ValueError as error:
-        yield path, str(error).replace("property.", "", 1)
-        return
-    for step in steps:
-        if not isinstance(step, str):
-            problem = names._of(step, property)
-            if problem:
-                yield path, problem
-    if type not in names.world.types:
-        return
-    problem = _unknown(f"property of {type}", steps, names.properties(type))
+    thing = _Thing("object", type) if type in names.world.types else _Thing("value")
+    problem = names.inside(thing, property)
     if problem:
         yield path, problem
-    elif steps[0] == names.world.types[type].key:
+    elif type in names.world.types and property == names.world.types[type].key:
         yield path, "the key of an object cannot be changed"
 
 

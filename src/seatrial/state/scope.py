@@ -6,9 +6,13 @@ written with it is left out. Anything else that is not there is MISSING: conditi
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from seatrial.documents import placeholders
 from seatrial.documents.conditions import Condition, Conditions
@@ -18,7 +22,7 @@ from seatrial.state.formulas import FORMULAS, calculated
 from seatrial.state.objects import ObjectKey, State
 from seatrial.state.operators import AS_WRITTEN, Operators, fulfils
 from seatrial.state.paths import Steps, parse, roots
-from seatrial.state.values import MISSING, FrozenList, Missing, as_text, walk
+from seatrial.state.values import MISSING, FrozenList, Missing, as_text, look_up, walk
 from seatrial.trace import Json
 
 OF_THE_TRIAL = placeholders.TRIAL_NAMES | {"new_id"}
@@ -26,6 +30,9 @@ OF_THE_TRIAL = placeholders.TRIAL_NAMES | {"new_id"}
 
 RESERVED = OF_THE_TRIAL | {"args", "each", "objects"}
 """Names that nothing in an action may be given."""
+
+
+_CONDITIONS: TypeAdapter[Conditions] = TypeAdapter(Conditions)
 
 
 class ToolError(Exception):
@@ -189,24 +196,41 @@ class Scope:
         return str(placeholders.fill(text, lambda path: as_text(self.resolve(path))))
 
     def _formula(self, formula: Mapping[str, Json]) -> Json | Missing:
-        if "$each" in formula:
-            cause = f"{{{{{formula['$each']}}}}}"
+        if "$each" in formula or "$find" in formula:
+            [path] = (formula[key] for key in ("$each", "$find") if key in formula)
+            cause: Json = f"{{{{{path}}}}}"
             items = self.fill(cause)
-            if isinstance(items, list):
-                filled = [self.with_each(item).fill(formula["$value"]) for item in items]
-                return [item for item in filled if item is not MISSING]
+            result: Json | Missing = (
+                self._of_items(formula, items) if isinstance(items, list) else MISSING
+            )
         else:
             [(name, cause)] = formula.items()
-            numbers = self.fill(cause)
-            # An operand that stands for nothing must not make the others look like the whole.
-            if isinstance(numbers, list) and (isinstance(cause, str) or len(numbers) == len(cause)):
-                result = calculated(name, numbers)
-                if result is not MISSING:
-                    return result
-        if self.sure_at and not self.hangs_on_omitted(cause):
+            operands = self.fill(cause)
+            result = MISSING
+            if isinstance(operands, list):
+                if name == "$first":
+                    result = operands[0] if operands else MISSING
+                # An operand that stands for nothing must not make the others look like the whole.
+                elif not isinstance(cause, list | tuple) or len(operands) == len(cause):
+                    result = calculated(name, operands)
+        if result is MISSING and self.sure_at and not self.hangs_on_omitted(cause):
             message = f"{', '.join(formula)} cannot be worked out from these arguments"
             raise self.fault(message, by_agent=agents_say(formula))
-        return MISSING
+        return result
+
+    def _of_items(self, formula: Mapping[str, Json], items: list[Json]) -> list[Json]:
+        if "$each" in formula:
+            values = [self.with_each(item).fill(formula["$value"]) for item in items]
+        else:
+            where = self.filled_all(conditions_of(formula["$where"]))
+            fitting = [
+                item
+                for item in items
+                if all(fulfils(o, look_up(item, path)) for path, o in where.items())
+            ]
+            get = self.dotted(str(formula["$get"])) if "$get" in formula else None
+            values = fitting if get is None else [look_up(item, get) for item in fitting]
+        return [value for value in values if value is not MISSING]
 
     def hangs_on_omitted(self, value: Json) -> bool:
         """Whether a value names an argument that was not given."""
@@ -229,8 +253,16 @@ class Scope:
         ]
 
     def filled_all(self, conditions: Conditions) -> dict[str, Operators]:
-        """Each path with its operators filled in."""
-        return {path: self.filled(condition) for path, condition in conditions.items()}
+        """Each path inside a value, with what its brackets lead to, and its operators filled in."""
+        return {self.dotted(path): self.filled(condition) for path, condition in conditions.items()}
+
+    def dotted(self, path: str) -> str:
+        """A path inside a value with what its brackets lead to; no path when one leads to nothing."""
+        if "[" not in path:
+            return path
+        # A property is no name that a placeholder could start with, so it is not resolved as one.
+        steps = self.steps(parse(f"property.{path}"))
+        return "" if steps is None else ".".join(steps[1:])
 
     def all_hold(self, conditions: Conditions) -> bool:
         """Whether the conditions hold, whose paths are those of placeholders (`args.amount`)."""
@@ -257,9 +289,28 @@ class Scope:
 
 def agents_say(value: Any) -> bool:
     """Whether what a value comes to hangs on the call, and not on the document alone."""
-    if isinstance(value, dict) and "$each" in value:
-        return True
-    return any(
+    return _over_items(value) or any(
         not OF_THE_TRIAL.issuperset(roots(parse(name.split()[0])))
         for name in placeholders.names(value)
     )
+
+
+def _over_items(value: Any) -> bool:
+    """Whether a value holds a formula over a list, whose path is written without braces."""
+    if isinstance(value, dict):
+        return "$each" in value or "$find" in value or any(map(_over_items, value.values()))
+    return isinstance(value, list | tuple) and any(map(_over_items, value))
+
+
+def conditions_of(written: Json) -> Conditions:
+    """The conditions under `$where` of a formula.
+
+    Raises:
+        pydantic.ValidationError: they are none.
+    """
+    return _read_conditions(json.dumps(written, default=str))
+
+
+@lru_cache(maxsize=1024)
+def _read_conditions(text: str) -> Conditions:
+    return _CONDITIONS.validate_json(text)
