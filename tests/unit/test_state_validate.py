@@ -500,6 +500,12 @@ def test_a_world_that_is_right_has_no_problem():
         ),
         (
             "actions/pay/returns/name",
+            "{{order.id} of {{order.total}}",
+            "actions.pay.returns.name",
+            "`{{` without its `}}`",
+        ),
+        (
+            "actions/pay/returns/name",
             "{{users.name}}",
             "actions.pay.returns.name",
             "a list has no 'name'; it has indices from 0 and *, count",

@@ -64,7 +64,8 @@ class Case(Document):
     world: Id
     """The world fixture it starts from."""
     role: str | None = None
-    """The role the agent acts under; the world's roles say what it may do. None: every action."""
+    """The role the agent acts under; the world's roles say what it may do. Left out only in a world
+    without roles, where everything is allowed."""
     answers: Id | None = None
     """A fixture of mocked tool answers."""
     task: str | None = Field(default=None, min_length=1)

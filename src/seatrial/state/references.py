@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterator
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -22,8 +22,8 @@ from seatrial.documents.world import (
     World,
 )
 from seatrial.state.formulas import FORMULAS, NUMBERS
+from seatrial.state.names import Names, Thing
 from seatrial.state.operators import AS_WRITTEN
-from seatrial.state.paths import Steps, parse
 from seatrial.state.schemas import did_you_mean, schema_problem, validator
 from seatrial.state.scope import RESERVED, conditions_of
 from seatrial.state.values import shown
@@ -31,138 +31,8 @@ from seatrial.state.values import shown
 Found = tuple[str, str]
 """Path inside the action (`.bind.order.key`), and what is wrong there."""
 
-OF_LISTS = ("*", "count")
-"""Steps into a list beside its indices."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Thing:
-    """What a name stands for, as far as the document tells."""
-
-    kind: Literal["object", "list", "value"]
-    type: str = ""
-    """The object type of an object, or of a list of them; empty: unknown."""
-
-
-@dataclass(slots=True)
-class _Names:
-    """The names that may be used at one place of an action."""
-
-    world: World
-    parameters: Mapping[str, Any]
-    things: dict[str, _Thing] = field(default_factory=dict)
-    each: _Thing | None = None
-    new_id: bool = False
-
-    def problem(self, name: str) -> str | None:
-        """What is wrong with a placeholder, or with a path outside braces."""
-        if self.world.clock(name) is not None:
-            return None
-        try:
-            steps = parse(name)
-        except ValueError as error:
-            if name.startswith(("now", "today")):
-                return f"{name!r} is no moment; one moves like `today - 30 days` or `now + 2 hours`"
-            return str(error)
-        return self._of(steps, name)
-
-    def inside(self, thing: _Thing, path: str) -> str | None:
-        """What is wrong with a path inside a thing."""
-        try:
-            steps = parse(f"property.{path}")[1:]
-        except ValueError as error:
-            return str(error).replace("property.", "", 1)
-        nested = (self._of(step, path) for step in steps if not isinstance(step, str))
-        return next(filter(None, nested), None) or self._of_thing(thing, steps)
-
-    def no_list(self, path: str) -> str | None:
-        """What says that a path without problems leads to something else than a list."""
-        steps = parse(path)
-        thing = self.things.get(str(steps[0]))
-        schema: Any = {}
-        if len(steps) == 1 and thing is not None and thing.kind == "object":
-            return f"{path!r} is one {thing.type}, no list"
-        if len(steps) == 2 and steps[0] == "args":
-            schema = self.parameters.get(str(steps[1]))
-        elif len(steps) == 2 and thing is not None and thing.kind == "object":
-            schema = self.properties(thing.type).get(str(steps[1]))
-        kind = schema.get("type", "array") if isinstance(schema, dict) else "array"
-        return None if "array" in kind else f"{path!r} is of type {kind}, no list"
-
-    def target(self, name: str) -> _Thing | str:
-        """The object or list that `object:` leads to, or what is wrong with it."""
-        if name in self.things and self.things[name].kind != "value":
-            return self.things[name]
-        problem = self.problem(name)
-        if problem:
-            return problem
-        steps = parse(name)
-        if steps[0] == "objects" and len(steps) == 3 and isinstance(steps[1], str):
-            return _Thing("object", steps[1])
-        return f"{name!r} is no bound, found or created object, and no `objects.type[path]`"
-
-    def properties(self, type: str) -> Mapping[str, Any]:
-        """The properties of an object type."""
-        kind = self.world.types.get(type)
-        return {} if kind is None else kind.properties
-
-    def _of(self, steps: Steps, name: str) -> str | None:
-        for step in steps:
-            if not isinstance(step, str):
-                problem = self._of(step, name)
-                if problem:
-                    return problem
-        root, rest = steps[0], steps[1:]
-        assert isinstance(root, str)  # the first step of a path is a name
-        if root in ("run", "now", "today"):
-            return f"{name!r}: {root} is a text and holds nothing" if rest else None
-        if root == "new_id":
-            return None if self.new_id else "`new_id` is only for the properties of a `create`"
-        if root == "args":
-            return _unknown("argument", rest, self.parameters) if rest else None
-        if root == "objects":
-            return self._of_world(rest, name)
-        thing = self.each if root == "each" else self.things.get(root)
-        if thing is None:
-            if root == "each":
-                return "`each` stands for something only with `for_each` or a list as `object`"
-            known = sorted({*self.things, "args", "objects", "run", "now", "today"})
-            near = did_you_mean(root, known) or f" (there are {', '.join(known)})"
-            return f"{name!r} names nothing here{near}"
-        return self._of_thing(thing, rest)
-
-    def _of_thing(self, thing: _Thing, rest: Steps) -> str | None:
-        if not rest or thing.kind == "value" or not isinstance(rest[0], str):
-            return None
-        if thing.kind == "object":
-            return _unknown(f"property of {thing.type}", rest, self.properties(thing.type))
-        first, after = rest[0], rest[1:]
-        if first not in OF_LISTS and not first.isdecimal():
-            return f"a list has no {first!r}; it has indices from 0 and {', '.join(OF_LISTS)}"
-        if first == "count":
-            return "the count of a list is a number and holds nothing" if after else None
-        return self._of_thing(_Thing("object", thing.type), after) if thing.type else None
-
-    def _of_world(self, rest: Steps, name: str) -> str | None:
-        if len(rest) < 2:
-            return f"{name!r} is no object: write `objects.type[path of its key]`"
-        type = rest[0]
-        if not isinstance(type, str):
-            return f"{name!r}: the object type cannot be looked up"
-        if type not in self.world.types:
-            return f"there is no object type {type!r}{did_you_mean(type, self.world.types)}"
-        return self._of_thing(_Thing("object", type), rest[2:])
-
-
-def _unknown(what: str, rest: Steps, known: Mapping[str, Any]) -> str | None:
-    first = rest[0]
-    if not isinstance(first, str) or first in known or ".".join(map(str, rest)) in known:
-        return None
-    there = f" (there are {', '.join(known)})" if known else ""
-    return f"{first!r} is no {what}{did_you_mean(first, known) or there}"
-
-
-def action_problems(world: World, name: str, action: Action) -> Iterator[Found]:
+def action_problems(world: World, action: Action) -> Iterator[Found]:
     """Every problem of one action, each with its path inside the action."""
     yield from _schemas(action)
     if action.read_only and action.effects:
@@ -170,12 +40,12 @@ def action_problems(world: World, name: str, action: Action) -> Iterator[Found]:
     if action.read_only and action.destructive:
         yield ".destructive", "a `read_only` action destroys nothing"
     declared = action.parameters.get("properties", {})
-    names = _Names(world, declared if isinstance(declared, dict) else {})
+    names = Names(world, declared if isinstance(declared, dict) else {})
     yield from _looked_up(action, names)
     for computed, template in action.compute.items():
         yield from _new_name(computed, f".compute.{computed}", names)
         yield from _value(template, f".compute.{computed}", names)
-        names.things[computed] = _Thing("value")
+        names.things[computed] = Thing("value")
     for number, precondition in enumerate(action.preconditions):
         path = f".preconditions[{number}]"
         own = yield from _repeated(precondition.for_each, f"{path}.for_each", names)
@@ -217,14 +87,14 @@ def _schemas(action: Action) -> Iterator[Found]:
             yield from ((f".parameters.properties.{name}.default", m) for m in misfits)
 
 
-def _looked_up(action: Action, names: _Names) -> Iterator[Found]:
+def _looked_up(action: Action, names: Names) -> Iterator[Found]:
     for bound, bind in action.bind.items():
         path = f".bind.{bound}"
         yield from _new_name(bound, path, names)
         yield from _type(bind.type, path, names)
         yield from _value(bind.key, f"{path}.key", names)
         yield from _value(bind.error, f"{path}.error", names)
-        names.things[bound] = _Thing("object", bind.type)
+        names.things[bound] = Thing("object", bind.type)
     for found, find in action.find.items():
         path = f".find.{found}"
         yield from _new_name(found, path, names)
@@ -238,12 +108,12 @@ def _looked_up(action: Action, names: _Names) -> Iterator[Found]:
                         f"{path}.fields[{number}]",
                         f"{name!r} is no property of {find.type}{guess}",
                     )
-        yield from _where(find.where, f"{path}.where", names, _Thing("object", find.type))
+        yield from _where(find.where, f"{path}.where", names, Thing("object", find.type))
         yield from _linked(find, path, names)
-        names.things[found] = _Thing("list", find.type)
+        names.things[found] = Thing("list", find.type)
 
 
-def _linked(find: Find, path: str, names: _Names) -> Iterator[Found]:
+def _linked(find: Find, path: str, names: Names) -> Iterator[Found]:
     ends = {"linked_from": find.linked_from, "linked_to": find.linked_to}
     written = [end for end, key in ends.items() if key is not None]
     if find.link is not None and find.link not in names.world.links:
@@ -262,20 +132,20 @@ def _linked(find: Find, path: str, names: _Names) -> Iterator[Found]:
                 yield f"{path}.type", f"{find.link!r} leads to {other!r} there, not {find.type!r}"
 
 
-def _new_name(name: str, path: str, names: _Names) -> Iterator[Found]:
+def _new_name(name: str, path: str, names: Names) -> Iterator[Found]:
     if name in RESERVED:
         yield path, f"{name!r} is a name with a meaning of its own; take another"
     elif name in names.things:
         yield path, f"{name!r} is the name of something else in this action; take another"
 
 
-def _type(type: str, path: str, names: _Names) -> Iterator[Found]:
+def _type(type: str, path: str, names: Names) -> Iterator[Found]:
     if type not in names.world.types:
         guess = did_you_mean(type, names.world.types)
         yield f"{path}.type", f"there is no object type {type!r}{guess}"
 
 
-def _repeated(for_each: str | None, path: str, names: _Names) -> Generator[Found, None, _Names]:
+def _repeated(for_each: str | None, path: str, names: Names) -> Generator[Found, None, Names]:
     """The names for what is done for each item; yields what is wrong with `for_each`."""
     if for_each is None:
         return names
@@ -284,11 +154,11 @@ def _repeated(for_each: str | None, path: str, names: _Names) -> Generator[Found
         yield path, problem
     thing = names.things.get(for_each)
     of_objects = thing is not None and thing.kind == "list" and thing.type
-    each = _Thing("object", thing.type) if thing is not None and of_objects else _Thing("value")
+    each = Thing("object", thing.type) if thing is not None and of_objects else Thing("value")
     return replace(names, each=each)
 
 
-def _when(when: Conditions, path: str, names: _Names) -> Iterator[Found]:
+def _when(when: Conditions, path: str, names: Names) -> Iterator[Found]:
     for of, condition in when.items():
         problem = names.problem(of)
         if problem:
@@ -296,9 +166,9 @@ def _when(when: Conditions, path: str, names: _Names) -> Iterator[Found]:
         yield from _operands(condition, f"{path}.when.{of}", names)
 
 
-def _where(where: Conditions, path: str, names: _Names, of: str | _Thing | None) -> Iterator[Found]:
+def _where(where: Conditions, path: str, names: Names, of: str | Thing | None) -> Iterator[Found]:
     for inner, condition in where.items():
-        if isinstance(of, _Thing):
+        if isinstance(of, Thing):
             problem = names.inside(of, inner)
         else:
             problem = names.problem(inner if of is None else f"{of}.{inner}")
@@ -307,7 +177,7 @@ def _where(where: Conditions, path: str, names: _Names, of: str | _Thing | None)
         yield from _operands(condition, f"{path}.{inner}", names)
 
 
-def _operands(condition: Condition, path: str, names: _Names) -> Iterator[Found]:
+def _operands(condition: Condition, path: str, names: Names) -> Iterator[Found]:
     for operator, operand in condition.operators:
         if operator not in AS_WRITTEN:
             yield from _value(operand, path, names)
@@ -315,13 +185,16 @@ def _operands(condition: Condition, path: str, names: _Names) -> Iterator[Found]
             yield path, f"`{operator}` holds no placeholders"
 
 
-def _value(value: Any, path: str, names: _Names) -> Iterator[Found]:
+def _value(value: Any, path: str, names: Names) -> Iterator[Found]:
     """What is wrong with the placeholders and formulas of a value."""
     if isinstance(value, str):
-        for name in placeholders.names(value):
+        found = list(placeholders.names(value))
+        for name in found:
             problem = names.problem(name)
             if problem:
                 yield path, problem
+        if value.count("{{") > len(found):
+            yield path, "`{{` without its `}}`"
     elif isinstance(value, dict):
         if any(isinstance(key, str) and key.startswith("$") for key in value):
             yield from _formula(value, path, names)
@@ -337,7 +210,7 @@ def _value(value: Any, path: str, names: _Names) -> Iterator[Found]:
             yield from _value(item, f"{path}[{number}]", names)
 
 
-def _formula(value: dict[str, Any], path: str, names: _Names) -> Iterator[Found]:
+def _formula(value: dict[str, Any], path: str, names: Names) -> Iterator[Found]:
     if frozenset(value) not in FORMULAS:
         known = ["`$each` with `$value`", "`$find` with `$where` (and `$get`)", "`$first`"]
         there = ", ".join([*known, *(f"`{name}`" for name in NUMBERS)])
@@ -358,12 +231,12 @@ def _formula(value: dict[str, Any], path: str, names: _Names) -> Iterator[Found]
         yield from _value(operands, f"{path}.{name}", names)
 
 
-def _find_formula(value: dict[str, Any], path: str, names: _Names) -> Iterator[Found]:
+def _find_formula(value: dict[str, Any], path: str, names: Names) -> Iterator[Found]:
     if not isinstance(value["$find"], str):
         yield f"{path}.$find", "must be a path to a list, without braces"
         return
     items = yield from _repeated(value["$find"], f"{path}.$find", names)
-    each = items.each or _Thing("value")
+    each = items.each or Thing("value")
     try:
         where = conditions_of(value["$where"])
     except ValidationError as error:
@@ -376,7 +249,7 @@ def _find_formula(value: dict[str, Any], path: str, names: _Names) -> Iterator[F
         yield f"{path}.$get", problem
 
 
-def _effect(effect: Effect, path: str, names: _Names) -> Iterator[Found]:
+def _effect(effect: Effect, path: str, names: Names) -> Iterator[Found]:
     own = yield from _repeated(effect.for_each, f"{path}.for_each", names)
     yield from _when(effect.when, path, own)
     match effect:
@@ -384,7 +257,7 @@ def _effect(effect: Effect, path: str, names: _Names) -> Iterator[Found]:
             yield from _create(effect, path, own)
             yield from _new_name(effect.name, f"{path}.name", names)
             kind: Literal["object", "list"] = "object" if effect.for_each is None else "list"
-            names.things[effect.name] = _Thing(kind, effect.type)
+            names.things[effect.name] = Thing(kind, effect.type)
         case MakeLink():
             if effect.type not in names.world.links:
                 guess = did_you_mean(effect.type, names.world.links)
@@ -395,11 +268,11 @@ def _effect(effect: Effect, path: str, names: _Names) -> Iterator[Found]:
             target = own.target(effect.object)
             if isinstance(target, str):
                 yield f"{path}.object", target
-                target = _Thing("object")
+                target = Thing("object")
             if target.kind == "list":
                 if effect.for_each is not None:
                     yield f"{path}.for_each", "`object` is a list already; leave `for_each` out"
-                own = replace(own, each=_Thing("object", target.type))
+                own = replace(own, each=Thing("object", target.type))
             if isinstance(effect, SetProperties):
                 for written, value in effect.properties.items():
                     yield from _written(written, f"{path}.properties.{written}", own, target.type)
@@ -412,7 +285,7 @@ def _effect(effect: Effect, path: str, names: _Names) -> Iterator[Found]:
                 yield from _value(effect.value, f"{path}.value", own)
 
 
-def _create(effect: CreateObject, path: str, names: _Names) -> Iterator[Found]:
+def _create(effect: CreateObject, path: str, names: Names) -> Iterator[Found]:
     yield from _type(effect.type, path, names)
     kind = names.world.types.get(effect.type)
     if kind is None:
@@ -429,9 +302,9 @@ def _create(effect: CreateObject, path: str, names: _Names) -> Iterator[Found]:
         yield from _constant(value, property, where, own, effect.type)
 
 
-def _written(property: str, path: str, names: _Names, type: str) -> Iterator[Found]:
+def _written(property: str, path: str, names: Names, type: str) -> Iterator[Found]:
     """What is wrong with the path of a property that an effect writes."""
-    thing = _Thing("object", type) if type in names.world.types else _Thing("value")
+    thing = Thing("object", type) if type in names.world.types else Thing("value")
     problem = names.inside(thing, property)
     if problem:
         yield path, problem
@@ -439,7 +312,7 @@ def _written(property: str, path: str, names: _Names, type: str) -> Iterator[Fou
         yield path, "the key of an object cannot be changed"
 
 
-def _constant(value: Any, property: str, path: str, names: _Names, type: str) -> Iterator[Found]:
+def _constant(value: Any, property: str, path: str, names: Names, type: str) -> Iterator[Found]:
     """A value that hangs on nothing must fit the property's schema."""
     schema = names.properties(type).get(property)
     if schema is None or schema_problem(schema) or not _is_constant(value):

@@ -32,7 +32,7 @@ def world_problems(world: World) -> list[Found]:
         *(
             (f"actions.{name}{path}", message)
             for name, action in world.actions.items()
-            for path, message in action_problems(world, name, action)
+            for path, message in action_problems(world, action)
         ),
     ]
 
