@@ -110,7 +110,7 @@ def test_module_that_is_not_there_is_named_with_the_place_it_was_looked_for():
         _talk("no_such_module:f", "Ada")
 
     assert failed.value.message == (
-        f"the agent no_such_module:f: there is no module 'no_such_module'; it is imported from {AGENTS}"
+        "the agent no_such_module:f: there is no module 'no_such_module' at the repository's root"
     )
 
 
@@ -130,7 +130,7 @@ def test_module_that_cannot_be_imported_is_tried_once_a_run():
     assert first == second
     assert first == (
         "the agent broken_module:f cannot be imported: ModuleNotFoundError: "
-        "No module named 'no_such_dependency'"
+        "No module named 'no_such_dependency' (broken_module.py:6)"
     )
     assert os.environ.pop("IMPORTS_OF_BROKEN_MODULE") == "x"
 

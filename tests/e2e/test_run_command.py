@@ -78,7 +78,7 @@ def test_agent_that_cannot_be_started_is_undecided_and_says_what_to_do(tmp_path:
     assert done.stdout.splitlines()[:2] == [
         "a  x  0/0 passed, 2 invalid (agent_unreachable)",
         "2 × agent_unreachable: the agent cannot be started: './agent': No such file or directory. The "
-        f"command is run from {tmp_path}; `{{python}}` stands for the running interpreter",
+        "command is run from the repository's root; `{python}` stands for the running interpreter",
     ]
     assert done.stderr.count("invalid: trial ") == 1
     assert "invalid: trial 1 of a by x (agent_unreachable): the agent cannot be" in done.stderr
@@ -339,9 +339,11 @@ def _seatrial(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def _start(root: Path, *words: str, **more: Any) -> subprocess.Popen[str]:
+    # What is killed while it measures coverage leaves a broken file of measurements behind.
+    env = {k: v for k, v in _environment().items() if not k.startswith("COVERAGE")}
     return subprocess.Popen(
         [sys.executable, "-m", "seatrial", *words],
-        cwd=root, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
+        cwd=root, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
     )  # fmt: skip
 
 

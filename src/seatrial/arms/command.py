@@ -298,8 +298,8 @@ async def _start(adapter: Command, seat: Seat, folder: Path) -> anyio.abc.Proces
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise ArmError(
             "agent_unreachable",
-            f"the agent cannot be started: {command[0]!r}: {why}. The command is run from "
-            f"{seat.root}; `{{python}}` stands for the running interpreter",
+            f"the agent cannot be started: {command[0]!r}: {why}. The command is run from the "
+            "repository's root; `{python}` stands for the running interpreter",
         ) from error
 
 

@@ -31,6 +31,9 @@ from seatrial.trace import Answer
 
 _T = TypeVar("_T")
 
+_OURS = str(Path(__file__).parent)
+_IMPORTLIB = str(Path(importlib.__file__).parent)
+
 
 @dataclass(slots=True)
 class _PythonSeat:
@@ -100,7 +103,7 @@ async def open(adapter: Python, seat: Seat, shared: Connections) -> Conversation
                 function = await _in_thread(lambda: _load(adapter.target, seat.root))
             shared.functions[adapter.target] = function
     if isinstance(function, ArmError):
-        raise ArmError(function.cause, function.message, detail=function.detail)
+        raise ArmError(function.cause, function.message)
     return Conversation(adapter, function, seat)
 
 
@@ -194,12 +197,11 @@ def _load(target: str, root: Path) -> Callable[..., Any] | ArmError:
         if isinstance(error, ModuleNotFoundError) and error.name == module_name:
             return ArmError(
                 "agent_unreachable",
-                f"the agent {target}: there is no module {module_name!r}; it is imported from {root}",
+                f"the agent {target}: there is no module {module_name!r} at the repository's root",
             )
         return ArmError(
             "agent_unreachable",
             f"the agent {target} cannot be imported: {_told(error)}",
-            detail=_last_line(error),
         )
     finally:
         # First only for its import, so that it cannot hide modules that Seatrial imports later;
@@ -223,25 +225,18 @@ def _load(target: str, root: Path) -> Callable[..., Any] | ArmError:
 def _raised(target: str, error: BaseException) -> ArmError:
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]  # a task group of the agent's wraps what went wrong in it
-    frames = traceback.extract_tb(error.__traceback__)
-    own = Path(__file__).parent
-    last = next((f for f in reversed(frames) if not Path(f.filename).is_relative_to(own)), None)
-    where = f" ({Path(last.filename).name}:{last.lineno})" if last else ""
-    return ArmError(
-        "agent_unreachable",
-        f"the agent {target} raised {_told(error)}{where}",
-        detail=_last_line(error),
-    )
+    return ArmError("agent_unreachable", f"the agent {target} raised {_told(error)}")
 
 
 def _told(error: BaseException) -> str:
+    """The exception and the last line of the agent's own code, without folders of this machine."""
     text = excerpt(str(error))
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _last_line(error: BaseException) -> str:
+    told = f"{type(error).__name__}: {text}" if text else type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
-    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    for frame in reversed(frames):
+        if not frame.filename.startswith(("<", _OURS, _IMPORTLIB)):
+            return f"{told} ({Path(frame.filename).name}:{frame.lineno})"
+    return told
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
