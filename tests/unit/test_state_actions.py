@@ -724,6 +724,25 @@ def test_what_the_document_gets_wrong_is_not_blamed_on_the_agent(action, complai
         do(actions)
 
 
+def test_a_list_of_very_many_items_is_not_worked_through():
+    actions = desk(
+        {"x": {"type": "array"}},
+        bind={"ticket": {"type": "ticket", "key": "t-1"}},
+        effects=[
+            {
+                "effect": "add",
+                "for_each": "args.x",
+                "object": "ticket",
+                "property": "tags",
+                "value": "{{each}}",
+            }
+        ],
+    )
+
+    assert do(actions, {"x": ["a"] * 10_001})[0].text == "do: `args.x` has more than 10000 items."
+    assert do(actions, {"x": ["a"] * 3})[1][0].new == ["a"] * 4
+
+
 # Created objects
 
 

@@ -28,6 +28,9 @@ from seatrial.trace import Json
 OF_THE_TRIAL = placeholders.TRIAL_NAMES | {"new_id"}
 """Names over which an agent has no say."""
 
+MOST_REPEATED = 10_000
+"""Items that an effect or a precondition is repeated for: growing a list takes time in its square."""
+
 RESERVED = OF_THE_TRIAL | {"args", "each", "objects"}
 """Names that nothing in an action may be given."""
 
@@ -284,6 +287,8 @@ class Scope:
         items = self.resolve(for_each)
         if not isinstance(items, list):
             raise self.fault(f"there is no list `{for_each}`", by_agent=True)
+        if len(items) > MOST_REPEATED:
+            raise ToolError(f"`{for_each}` has more than {MOST_REPEATED} items")
         return [self.with_each(item) for item in items]
 
 
