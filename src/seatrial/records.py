@@ -60,6 +60,37 @@ class PlannedCase(_Record):
     """Why, in words: `required`, `case changed`, `fixture helpdesk changed`, `arm changed`, …"""
     required: bool = False
     trials: int = 0
+    carried: bool = False
+    """It was left out because nothing it leans on changed: the baseline's trials stand for it."""
+
+
+class Rerun(_Record):
+    """The released arm, run again beside the candidate of a run."""
+
+    arm: str
+    """What it is called in this run; the candidate may have the same id in its documents."""
+    released_arm: str
+    """What it was called when it was released."""
+    release: str
+    """Id of the run that was released."""
+    version: str = ""
+    revision: str | None = None
+    """The commit its files are taken from; None where the files of the work tree are the same."""
+
+
+class Regraded(_Record):
+    """Where the trials of a run come from whose traces were graded again."""
+
+    run: str
+    """Id of the run that made the traces."""
+    at: str
+    """When they were graded again."""
+    revision: str | None = None
+    """The commit whose checks graded them; None outside git."""
+    dirty: bool = False
+    """The work tree differed from that commit."""
+    kept: dict[str, str] = Field(default_factory=dict)
+    """Case → why its trials kept the findings they had."""
 
 
 class Manifest(_Record):
@@ -84,6 +115,10 @@ class Manifest(_Record):
     plan: tuple[PlannedCase, ...] = ()
     fingerprints: dict[str, dict[str, str]] = Field(default_factory=dict)
     """`case@arm` → named component → digest."""
+    rerun: Rerun | None = None
+    """The released arm among `arms`, run again to compare with; never the candidate."""
+    regraded: Regraded | None = None
+    """Set when no trial was carried out: the traces are those of another run."""
 
     def selected(self) -> tuple[PlannedCase, ...]:
         """The cases that were to run."""
@@ -115,5 +150,41 @@ class Release(_Record):
     """Trials with a record, the invalid ones among them."""
     passed: int
     invalid: int = 0
+    files: dict[str, str] = Field(default_factory=dict)
+    """SHA-256 of each file of the run, by its path beside this one."""
+
+
+class Batch(_Record):
+    """`batch.json`: a whole batch of trials that was added to a release's ledger.
+
+    The number of trials of each case was set before the first of them ran, and every one of them has
+    a record. A batch belongs to one release; with the next one a new ledger begins.
+    """
+
+    format: Literal[1] = 1
+    kind: Literal["baseline", "watch"] = "baseline"
+    """baseline: of the released arm, its trials count as the release's own. watch: of a later version, to
+    be watched over many nights; it never counts as the baseline."""
+    suite: str
+    agent: str
+    release: str
+    """Id of the run that was released."""
+    release_digest: str
+    """SHA-256 of the `release.json` it was added to."""
+    run: str
+    """Id of the run of this batch."""
+    arm: str
+    version: str = ""
+    revision: str | None
+    """The commit the batch was run from; None outside git."""
+    dirty: bool = False
+    """The work tree differed from that commit."""
+    seatrial: str
+    """The version of the harness that ran it."""
+    run_at: str
+    """When the run was started."""
+    added_at: str
+    tallies: dict[str, tuple[int, int, int]] = Field(default_factory=dict)
+    """Case → trials passed, failed, invalid."""
     files: dict[str, str] = Field(default_factory=dict)
     """SHA-256 of each file of the run, by its path beside this one."""

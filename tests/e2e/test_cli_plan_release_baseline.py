@@ -102,12 +102,20 @@ def test_plan_as_json_says_the_same(tree: WorkTree):
         "base": tree.head(),
         "trials": 5,
         "cases": [
-            {"case": "rent", "selected": True, "required": False, "trials": 2, "reasons": [reason]},
+            {
+                "case": "rent",
+                "selected": True,
+                "required": False,
+                "trials": 2,
+                "carried": False,
+                "reasons": [reason],
+            },
             {
                 "case": "refuse",
                 "selected": True,
                 "required": True,
                 "trials": 3,
+                "carried": False,
                 "reasons": ["required", reason],
             },
         ],

@@ -5,7 +5,7 @@ from seatrial.documents.case import GROUPS, Case, Group, Turn
 from seatrial.documents.catalog import KINDS, Catalog, Kind, Source, digest
 from seatrial.documents.checks import Check
 from seatrial.documents.conditions import OPERATORS, Condition, Conditions
-from seatrial.documents.suite import Policy, Selector, Suite
+from seatrial.documents.suite import Policy, Selecting, Selector, Suite
 from seatrial.documents.world import Action, Answers, Fixture, MockedTool, MockRule, Role, World
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Python",
     "Recorded",
     "Role",
+    "Selecting",
     "Selector",
     "Source",
     "Suite",

@@ -40,6 +40,14 @@ class Policy(Part):
     """Share of invalid trials beyond which the gate is undecided."""
 
 
+class Selecting(Part):
+    """Which cases a change touches, where that is a matter of choice."""
+
+    tools: Literal["listed", "called"] = "listed"
+    """Where what agents read of a tool changed. listed: run each case that could list it. called: only those
+    that called it in the baseline."""
+
+
 class Suite(Document):
     """An ordered list of cases, how often each is run, and the gate's policy."""
 
@@ -52,3 +60,5 @@ class Suite(Document):
     """Trials per case."""
     gate: Policy = Policy()
     """The policy."""
+    select: Selecting = Selecting()
+    """How the cases of a run with a base are selected."""
