@@ -57,8 +57,34 @@ def test_strong_evidence_is_called_regressed_before_the_screen_is_full():
 def test_one_failure_is_suspicious_and_not_a_verdict():
     decision = decide(counts(3, 1), EIGHT)
 
-    assert (decision.outcome, decision.candidate, decision.live) == (None, 4, 0)
+    assert (decision.outcome, decision.candidate, decision.live) == (None, 3, 0)
     assert not decision.over
+
+
+@pytest.mark.parametrize(
+    ("passed", "failed", "base"),
+    [(3, 1, (20, 20)), (2, 2, (20, 20)), (7, 3, (19, 20)), (5, 1, (9, 10)), (2, 2, (13, 20))],
+)
+def test_no_smaller_number_than_the_wanted_one_could_settle_a_suspicious_case(passed, failed, base):
+    wanted = decide(counts(passed, failed, base), EIGHT).candidate
+
+    settled = [
+        more
+        for more in range(1, wanted + 1)
+        if any(
+            decide(counts(passed + won, failed + more - won, base), EIGHT).outcome is not None
+            for won in range(more + 1)
+        )
+    ]
+
+    assert settled == [wanted]
+
+
+def test_case_that_no_number_of_trials_up_to_the_cap_can_settle_is_given_up_at_once():
+    decision = decide(counts(15, 15, (5, 5)), EIGHT)
+
+    assert (decision.outcome, decision.lacks) == (Outcome.UNDECIDED, "cap")
+    assert decision.why == "40 trials could not settle it"
 
 
 def test_suspicious_case_is_cleared_by_enough_passes():
@@ -135,12 +161,23 @@ def test_forbidden_action_wants_no_further_trials():
     assert (decision.outcome, decision.over) == (None, True)
 
 
-def test_suspicious_case_tops_up_its_baseline_in_step():
-    assert decide(counts(3, 1), LIVE).live == 4
-    assert decide(counts(6, 2, live=(4, 4)), LIVE).live == 4
-    assert decide(counts(6, 2, (39, 40)), LIVE).live == 0
-    assert decide(counts(3, 1, (2, 2)), LIVE).live == 4
-    assert decide(counts(3, 1, (0, 0)), LIVE).live == 5
+def test_one_failure_against_a_good_baseline_needs_no_live_trials():
+    assert decide(counts(3, 1), LIVE).live == 0
+
+
+def test_baseline_is_topped_up_in_step_once_the_evidence_mounts():
+    def wanted(decision):
+        return decision.candidate, decision.live
+
+    assert wanted(decide(counts(2, 2), LIVE)) == (2, 2)
+    assert wanted(decide(counts(4, 3, live=(2, 2)), LIVE)) == (2, 3)
+    assert decide(counts(6, 4, (39, 40)), LIVE).live == 0
+
+
+def test_thin_baseline_is_topped_up_at_the_first_failure():
+    for base in ((2, 2), (0, 0), (9, 9)):
+        decision = decide(counts(3, 1, base), LIVE)
+        assert decision.live >= max(decision.candidate, 5 - base[1])
 
 
 def test_strong_evidence_waits_for_the_live_baseline():
@@ -218,7 +255,7 @@ def test_good_changes_are_rarely_stopped_and_cost_little_more_than_the_screen():
         stopped += any(d.outcome is Outcome.REGRESSED for d, _ in ran)
         trials += sum(n for _, n in ran)
     assert stopped <= 2
-    assert trials / changes < 640
+    assert trials / changes < 540
 
 
 def test_a_case_that_dies_is_always_found_and_one_that_halves_nearly_always():
