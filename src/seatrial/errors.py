@@ -2,6 +2,7 @@
 
     Error                      something the user can act on; `cli` is the only place that catches it
     ├── UsageError             a wrong option, an id that does not exist, a run that is not there (2)
+    │   └── FunctionError      a function of the repository that a document names cannot be had
     ├── InvalidDocuments       every problem of every document at once (2)
     ├── RevisionError          git cannot give what was asked, and what to fetch (2)
     ├── BaselineError          no baseline, or one that cannot be read (2)
@@ -75,6 +76,10 @@ class Error(Exception):
 
 class UsageError(Error):
     """A wrong option, an unknown id, a folder that is no run."""
+
+
+class FunctionError(UsageError):
+    """A `module:function` of the repository is not there, or its module cannot be imported."""
 
 
 class RevisionError(Error):

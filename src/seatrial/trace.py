@@ -102,6 +102,9 @@ class Called(_Record):
     destructive: bool | None = None
     changed: bool = False
     """The world is not what it was before this call."""
+    misfits: tuple[str, ...] | None = None
+    """Why the call fits no tool, or its arguments not the JSON Schema of their tool, a sentence each;
+    empty when it fits, None when nobody looked."""
     at_ms: float = 0.0
     took_ms: float = 0.0
     waited_ms: float = 0.0

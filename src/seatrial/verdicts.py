@@ -83,3 +83,6 @@ class Finding(BaseModel):
     """The number of the call (from 1, over the whole trial) where it went wrong or was fulfilled."""
     forbidden: bool = False
     """A failed finding that is a forbidden action: its target is zero and reruns never clear it."""
+    cause: Cause | None = None
+    """Why a check could not do its work, when it was skipped for that: with severity critical the trial
+    is invalid for this cause, unless another critical check failed."""

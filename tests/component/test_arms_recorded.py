@@ -187,6 +187,22 @@ def test_a_call_beyond_the_rights_of_the_role_is_a_violation_though_it_was_answe
     assert second.violations == ()
 
 
+def test_calls_are_held_against_the_schemas_of_the_world_and_of_no_other_server(tmp_path):
+    written(tmp_path, recording(tools={}), recording(trial=2))
+
+    def misfits(tool, arguments):
+        return ("id is unknown",) if tool == "lend" else None
+
+    there = recorded.read(arm(), tmp_path)
+    first, second = (there.trace("lend-a-bike", n, misfits=misfits) for n in (1, 2))
+
+    assert {(c.tool, c.misfits) for c in first.calls if c.tool == "lend"} == {
+        ("lend", ("id is unknown",))
+    }
+    assert {c.misfits for c in first.calls if c.tool != "lend"} == {None}
+    assert [c.misfits for c in second.calls if c.tool == "lend"] == [None]
+
+
 def test_changes_that_nobody_captured_stay_unknown(tmp_path):
     written(tmp_path, recording(changes=None), recording(changes="left out", trial=2))
 

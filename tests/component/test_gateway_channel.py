@@ -67,10 +67,35 @@ def test_a_call_the_world_answers_is_recorded_with_what_the_tool_declares():
         "read_only": True,
         "destructive": False,
         "changed": False,
+        "misfits": (),
         "at_ms": 100.0,
         "took_ms": 30.0,
         "waited_ms": 0.0,
     }
+
+
+def test_what_does_not_fit_the_schema_is_recorded_also_of_calls_that_are_refused_anyway():
+    channel = Channel([LendingDesk()], rights=Clerk())
+
+    wrong = one_call(channel, "lend", thing="drill")
+    refused = one_call(channel, "scrap", thong="saw")
+    invented = one_call(channel, "borrow")
+
+    assert wrong.misfits == ("to is required",)
+    assert refused.misfits == (
+        "thing is required",
+        "thong is unknown (known: thing); did you mean 'thing'?",
+    )
+    assert invented.misfits == ("there is no such tool",)
+
+
+def test_of_arguments_that_do_not_fit_in_a_thousand_ways_a_few_are_recorded_in_short():
+    odd = {"x" * 5000 + str(number): number for number in range(1000)}
+
+    event = one_call(Channel([LendingDesk()]), "list_all", **odd)
+
+    assert event.misfits is not None
+    assert [len(misfit) for misfit in event.misfits] == [300] * 5
 
 
 def test_a_call_that_changes_the_world_says_so_and_one_that_fails_does_not():

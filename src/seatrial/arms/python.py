@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import importlib
 import inspect
-import sys
 import threading
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,16 +20,14 @@ import anyio.lowlevel
 
 from seatrial.arms.connections import Connections
 from seatrial.arms.printed import Printed, listening
-from seatrial.arms.replies import excerpt, reply_of
+from seatrial.arms.replies import reply_of
 from seatrial.arms.seat import CallTool, Reply, Seat
 from seatrial.documents import Python
-from seatrial.errors import ArmError
+from seatrial.errors import ArmError, FunctionError
+from seatrial.functions import load, told
 from seatrial.trace import Answer
 
 _T = TypeVar("_T")
-
-_OURS = str(Path(__file__).parent)
-_IMPORTLIB = str(Path(importlib.__file__).parent)
 
 
 @dataclass(slots=True)
@@ -188,55 +183,16 @@ async def _in_thread(function: Callable[[], _T]) -> _T:
 
 
 def _load(target: str, root: Path) -> Callable[..., Any] | ArmError:
-    module_name, _, name = target.partition(":")
-    place = str(root)
-    sys.path.insert(0, place)
     try:
-        module = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:
-        if isinstance(error, ModuleNotFoundError) and error.name == module_name:
-            return ArmError(
-                "agent_unreachable",
-                f"the agent {target}: there is no module {module_name!r} at the repository's root",
-            )
-        return ArmError(
-            "agent_unreachable",
-            f"the agent {target} cannot be imported: {_told(error)}",
-        )
-    finally:
-        # First only for its import, so that it cannot hide modules that Seatrial imports later;
-        # last from then on, for what the agent itself imports later.
-        sys.path.remove(place)
-        if place not in sys.path:
-            sys.path.append(place)
-    function = getattr(module, name, None)
-    if not callable(function):
-        offered = ", ".join(
-            n for n, v in vars(module).items() if inspect.isfunction(v) and not n.startswith("_")
-        )
-        return ArmError(
-            "agent_unreachable",
-            f"the agent {target}: module {module_name!r} has no function {name!r}"
-            + (f"; it has {excerpt(offered)}" if offered else ""),
-        )
-    return function  # type: ignore[no-any-return]
+        return load(target, root)
+    except FunctionError as error:
+        return ArmError("agent_unreachable", f"the agent {error.message}")
 
 
 def _raised(target: str, error: BaseException) -> ArmError:
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]  # a task group of the agent's wraps what went wrong in it
-    return ArmError("agent_unreachable", f"the agent {target} raised {_told(error)}")
-
-
-def _told(error: BaseException) -> str:
-    """The exception and the last line of the agent's own code, without folders of this machine."""
-    text = excerpt(str(error))
-    told = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    frames = traceback.extract_tb(error.__traceback__)
-    for frame in reversed(frames):
-        if not frame.filename.startswith(("<", _OURS, _IMPORTLIB)):
-            return f"{told} ({Path(frame.filename).name}:{frame.lineno})"
-    return told
+    return ArmError("agent_unreachable", f"the agent {target} raised {told(error)}")
 
 
 def _is_async(function: Callable[..., Any]) -> bool:

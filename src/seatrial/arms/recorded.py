@@ -29,6 +29,8 @@ MAX_PROBLEMS = 50
 """Problems named for one file; where more lines are wrong, they are wrong in the same way."""
 Refusal = Callable[[str, dict[str, Any]], str | None]
 """The rule by which a call (tool, arguments) is beyond the role's rights; None when it is within."""
+Misfits = Callable[[str, dict[str, Any]], tuple[str, ...] | None]
+"""Why a call (tool, arguments) does not fit its schema, empty when it does; None when there is none."""
 UNANSWERED = "no answer to this call was recorded"
 
 
@@ -135,6 +137,7 @@ class Recordings:
         *,
         server: str = "recorded",
         refusal: Refusal | None = None,
+        misfits: Misfits | None = None,
     ) -> Trace:
         """One recorded trial as a trace.
 
@@ -145,6 +148,7 @@ class Recordings:
                 have called them on the world's server.
             refusal: the rights of the case's role. A call beyond them is a violation, although whoever
                 recorded it may have let it through; without this only `x_refused` tells of any.
+            misfits: holds each call against the schema of its tool.
 
         Raises:
             ArmError: there is no such trial (cause `agent_unreachable`).
@@ -163,7 +167,7 @@ class Recordings:
             number=number,
             run_token=recording.run_token,
             now=recording.now,
-            events=tuple(events(recording, server=server, refusal=refusal)),
+            events=tuple(events(recording, server=server, refusal=refusal, misfits=misfits)),
             changes=recording.changes,
             ended=recording.ended,
         )
@@ -287,7 +291,13 @@ def _arguments(call: ToolCall) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def events(recording: Recording, *, server: str, refusal: Refusal | None = None) -> Iterator[Event]:
+def events(
+    recording: Recording,
+    *,
+    server: str,
+    refusal: Refusal | None = None,
+    misfits: Misfits | None = None,
+) -> Iterator[Event]:
     """The recording's messages as the events of a trial.
 
     Each message of a person begins a turn; what the agent says before the first one is turn 0. Calls
@@ -301,7 +311,7 @@ def events(recording: Recording, *, server: str, refusal: Refusal | None = None)
     def called(call: ToolCall, answer: Message) -> Called:
         nonlocal number
         number += 1
-        return _called(recording, call, answer, turn, number, server, refusal)
+        return _called(recording, call, answer, turn, number, server, refusal, misfits)
 
     for message in recording.messages:
         match message.role:
@@ -340,13 +350,16 @@ def _called(
     number: int,
     server: str,
     refusal: Refusal | None,
+    misfits: Misfits | None,
 ) -> Called:
     name = call.function.name
     arguments = _arguments(call) or {}
     hints = recording.tools.get(name, Hints())
-    # The case's role is one of its world; what another server offers is no matter of its rights.
-    rights = refusal if hints.server is None else None
-    beyond = rights(name, arguments) if rights is not None else None
+    # The case's role is one of its world; what another server offers is no matter of its rights,
+    # and its schemas are not known.
+    if hints.server is not None:
+        refusal = misfits = None
+    beyond = refusal(name, arguments) if refusal is not None else None
     return Called(
         turn=turn,
         number=number,
@@ -358,4 +371,5 @@ def _called(
         refused=answer.x_refused or beyond,
         read_only=hints.read_only,
         destructive=hints.destructive,
+        misfits=misfits(name, arguments) if misfits is not None else None,
     )

@@ -15,7 +15,7 @@ from seatrial.checks import (
     tool_not_called,
     tool_order,
 )
-from seatrial.checks.scope import Found, Scope, skipped
+from seatrial.checks.scope import Background, Found, Scope, skipped
 from seatrial.documents.case import Case
 from seatrial.documents.checks import (
     Check,
@@ -31,13 +31,14 @@ from seatrial.documents.checks import (
 from seatrial.trace import Trace
 from seatrial.verdicts import Cause, Finding, Status, Verdict
 
-__all__ = ["Scope", "find", "grade", "verdict"]
+__all__ = ["Background", "Scope", "find", "grade", "verdict"]
 
 _LONGEST_REASON = 1200
 """Characters; a reason is a sentence, whatever an agent put into its arguments."""
+_NOTHING_ELSE = Background()
 
 
-def grade(case: Case, trace: Trace) -> tuple[Finding, ...]:
+def grade(case: Case, trace: Trace, background: Background = _NOTHING_ELSE) -> tuple[Finding, ...]:
     """What every check of the case finds in the trace.
 
     The checks of the turns come first, then the case's own, each in the order of the document; last,
@@ -46,10 +47,11 @@ def grade(case: Case, trace: Trace) -> tuple[Finding, ...]:
     Args:
         case: its placeholders already filled as in the trial (`Case.filled`).
         trace: any trace of a trial of this case, also a stored one or one that broke off.
+        background: what checks may know beside it; a check that needs what is not there is skipped.
     """
     findings = []
     for path, turn, check in case.placed_checks():
-        found = find(check, Scope(trace=trace, turn=turn))
+        found = find(check, Scope(trace=trace, turn=turn, background=background))
         findings.append(
             Finding(
                 check=check.check,
@@ -60,6 +62,7 @@ def grade(case: Case, trace: Trace) -> tuple[Finding, ...]:
                 turn=found.turn,
                 call=found.call,
                 forbidden=found.forbidden and check.severity == "critical",
+                cause=found.cause,
             )
         )
     return (*findings, *_limits(case, trace))
@@ -69,8 +72,9 @@ def verdict(findings: Sequence[Finding], trace: Trace) -> tuple[Verdict, Cause |
     """The verdict of a trial, its cause when invalid, and a sentence for a person.
 
     One failed critical finding fails the trial. Where every critical check was skipped nothing was
-    graded: invalid (no_evidence). A trace that broke off is invalid too; whoever carried the trial
-    knows the cause better than `internal`.
+    graded: invalid (no_evidence). Where a critical check could not do its work, nobody knows whether it
+    would have failed: invalid, for its cause. A trace that broke off is invalid too; whoever carried the
+    trial knows the cause better than `internal`.
     """
     if trace.ended == "broken":
         return Verdict.INVALID, Cause.INTERNAL, "the trial could not be carried to its end"
@@ -79,6 +83,9 @@ def verdict(findings: Sequence[Finding], trace: Trace) -> tuple[Verdict, Cause |
     if bad:
         more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
         return Verdict.FAILED, None, f"{bad[0].check}: {bad[0].reason}{more}"
+    for finding in critical:
+        if finding.cause is not None:
+            return Verdict.INVALID, finding.cause, f"{finding.check}: {finding.reason}"
     if all(finding.status is Status.SKIPPED for finding in critical):
         reasons = "; ".join(dict.fromkeys(f"{f.check}: {f.reason}" for f in critical[:3]))
         return Verdict.INVALID, Cause.NO_EVIDENCE, f"every critical check was skipped: {reasons}"

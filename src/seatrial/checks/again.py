@@ -3,11 +3,44 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 
 from seatrial import checks
+from seatrial.checks.scope import Background, Function
 from seatrial.documents import Case, Catalog, placeholders
+from seatrial.state import State, start_state
 from seatrial.trace import Trace
 from seatrial.verdicts import Finding
+
+
+class Grader:
+    """Grades traces by one set of documents; what many traces share is made ready once."""
+
+    def __init__(self, catalog: Catalog, functions: Mapping[str, Function] | None = None) -> None:
+        """Take the documents, and the functions that their checks of kind `python` name."""
+        self._catalog = catalog
+        self._functions = functions or {}
+        self._starts: dict[str, State] = {}
+
+    def findings(self, trace: Trace) -> tuple[Finding, ...]:
+        """What the checks of the trace's case find in it, each with its place in the documents.
+
+        Raises:
+            KeyError: there is no such case.
+        """
+        catalog = self._catalog
+        case = catalog.cases[trace.case]
+        background = Background(start=lambda: self._start(case), functions=self._functions)
+        return tuple(
+            finding.model_copy(update={"place": catalog.place("case", case.id, finding.path)})
+            for finding in checks.grade(filled_as_in(case, trace, catalog), trace, background)
+        )
+
+    def _start(self, case: Case) -> State | None:
+        """The state that trials of a case start from."""
+        if case.world not in self._starts:
+            self._starts[case.world] = start_state(self._catalog.world(case.world))
+        return self._starts[case.world]
 
 
 def filled_as_in(case: Case, trace: Trace, catalog: Catalog) -> Case:
@@ -17,13 +50,9 @@ def filled_as_in(case: Case, trace: Trace, catalog: Catalog) -> Case:
 
 
 def grade_again(catalog: Catalog, trace: Trace) -> tuple[Finding, ...]:
-    """What the checks of the trace's case find in it, each with its place in the documents.
+    """What the checks of the trace's case find in it; many traces are better given to one `Grader`.
 
     Raises:
         KeyError: the catalog has no such case.
     """
-    case = catalog.cases[trace.case]
-    return tuple(
-        finding.model_copy(update={"place": catalog.place("case", case.id, finding.path)})
-        for finding in checks.grade(filled_as_in(case, trace, catalog), trace)
-    )
+    return Grader(catalog).findings(trace)

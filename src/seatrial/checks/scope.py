@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
+from seatrial.state import State
 from seatrial.trace import Called, Replied, Trace
-from seatrial.verdicts import Status
+from seatrial.verdicts import Cause, Status
+
+Function = Callable[..., Any]
+"""A function of the repository that a check of kind `python` names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """What checks may know beside the trace; whoever grades hands it in."""
+
+    start: Callable[[], State | None] = field(default=lambda: None)
+    """The state that the trial's world started from, worked out when a check first asks for it; None
+    where it is not known. With the trace's changes it gives the end state."""
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    """The functions behind checks of kind `python`, by `module:function`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +32,7 @@ class Scope:
     trace: Trace
     turn: int | None = None
     """The one turn that is looked at, from 1; None for the whole trial."""
+    background: Background = field(default_factory=Background)
 
     @property
     def took_place(self) -> bool:
@@ -47,6 +65,8 @@ class Found:
     call: int | None = None
     forbidden: bool = False
     """What failed is a forbidden action."""
+    cause: Cause | None = None
+    """Why a check could not do its work, when it was skipped for that; the trial is then invalid."""
 
 
 def passed(reason: str, at: Called | Replied | None = None) -> Found:
@@ -68,6 +88,11 @@ def failed(reason: str, at: Called | Replied | None = None, *, forbidden: bool =
 def skipped(reason: str) -> Found:
     """There is no evidence for either answer."""
     return Found(status=Status.SKIPPED, reason=reason)
+
+
+def broken(reason: str, cause: Cause = Cause.INTERNAL) -> Found:
+    """The check itself could not do its work: no fault of the agent's, so the trial is invalid."""
+    return Found(status=Status.SKIPPED, reason=reason, cause=cause)
 
 
 def is_call_of(tool: str, call: Called) -> bool:

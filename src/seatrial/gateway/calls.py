@@ -32,6 +32,8 @@ class Call:
     """The server's before the call; None when it was not handed to the server."""
     decided: Decided | None = None
     """The answer, when it does not come from the server; it may still have to wait."""
+    misfits: tuple[str, ...] | None = None
+    """Why it fits no tool or not its schema; empty when it fits."""
     answer: Answer | None = None
     """What was answered; the call is over."""
     failed: bool = False

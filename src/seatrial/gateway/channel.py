@@ -15,11 +15,14 @@ from seatrial.documents import Answers
 from seatrial.errors import ToolServerError, UsageError
 from seatrial.gateway import jsonrpc
 from seatrial.gateway.calls import Call, Line
-from seatrial.gateway.decisions import AnsweredBy, Decided, House
+from seatrial.gateway.decisions import AnsweredBy, Decided, House, misfits_of
 from seatrial.gateway.mocks import Mocks
 from seatrial.gateway.servers import Rights, ToolServer
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Called, Json, Listed
+
+_MOST_MISFITS, _LONGEST_MISFIT = 5, 300
+"""What is recorded of arguments that do not fit: sentences, and characters of each."""
 
 
 class ChannelClosed(Exception):
@@ -227,7 +230,9 @@ class Channel:
         if self._house.beyond_limit(call.number):
             self._limit.set()
         try:
-            call.decided = self._house.decide(tool, call.offered, arguments, call.number)
+            misfits = misfits_of(call.offered, arguments)
+            call.misfits = tuple(misfit[:_LONGEST_MISFIT] for misfit in misfits[:_MOST_MISFITS])
+            call.decided = self._house.decide(tool, call.offered, arguments, call.number, misfits)
         except Exception as error:  # a bug, or a document that should have been refused
             self._fail(call, f"{type(error).__name__}: {error}", error)
         if call.decided is not None and not call.decided.delay_ms:
@@ -324,6 +329,7 @@ class Channel:
             read_only=call.offered.tool.read_only if call.offered else None,
             destructive=call.offered.tool.destructive if call.offered else None,
             changed=call.version is not None and call.line.server.version != call.version,
+            misfits=call.misfits,
             at_ms=call.at_ms,
             took_ms=took_ms,
             waited_ms=took_ms if waited else 0.0,

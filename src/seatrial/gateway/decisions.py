@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +15,15 @@ AnsweredBy = Literal["world", "mock", "server", "gateway"]
 
 _MOST_TOLD = 5
 """Mistakes in the arguments of one call that the agent is told."""
+
+
+def misfits_of(offered: Offered | None, arguments: Json) -> list[str]:
+    """Why a call fits no tool, or its arguments not their schema; empty when they fit."""
+    if offered is None:
+        return ["there is no such tool"]
+    if not isinstance(arguments, dict):
+        return ["an object is needed"]
+    return offered.arguments.misfits(arguments, lambda path: path or "the object")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +55,12 @@ class House:
         return self.calls_limit is not None and number > self.calls_limit
 
     def decide(
-        self, name: str, offered: Offered | None, arguments: Json, number: int
+        self,
+        name: str,
+        offered: Offered | None,
+        arguments: Json,
+        number: int,
+        misfits: Sequence[str],
     ) -> Decided | None:
         """The answer to a call, or None when it is the server's to answer.
 
@@ -64,7 +79,6 @@ class House:
                 f"Not carried out: this conversation may make {self.calls_limit} tool calls, "
                 f"and this would be number {number}."
             )
-        misfits = offered.arguments.misfits(arguments, lambda path: path or "the object")
         if misfits:
             told = [*misfits[:_MOST_TOLD], "and more"] if misfits[_MOST_TOLD:] else misfits
             return _error(f"Invalid arguments for {name}: {'; '.join(told)}")

@@ -12,6 +12,7 @@ import anyio
 
 from seatrial import arms
 from seatrial.arms.command import sweep
+from seatrial.checks.again import Grader
 from seatrial.documents import Arm, Catalog, Command, Recorded
 from seatrial.errors import UsageError
 from seatrial.gateway import Gateway
@@ -176,6 +177,7 @@ async def run(
                 seed=writer.manifest.seed,
                 catalog=catalog,
                 equipment=equipment,
+                grader=Grader(catalog, equipment.functions),
                 gateway=gateway,
                 shared=shared,
             )

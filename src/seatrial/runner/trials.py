@@ -11,19 +11,21 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import anyio
 
 from seatrial import arms, checks
-from seatrial.checks.again import grade_again
+from seatrial.checks.again import Grader
 from seatrial.documents import Arm, Case, Catalog, digest, placeholders
 from seatrial.errors import ArmError, Error
 from seatrial.gateway import Channel, Gateway
 from seatrial.plan import Trial
 from seatrial.records import TrialRecord
 from seatrial.redaction import Redactor
+from seatrial.state.fitting import misfits
 from seatrial.state.rights import Rights
 from seatrial.trace import Change, Event, Listed, Noted, Replied, Said, Trace, Usage
 from seatrial.verdicts import Cause, Verdict
@@ -78,6 +80,8 @@ class Equipment:
     """Of arms whose trials took place elsewhere."""
     redactors: Mapping[str, Redactor]
     """By arm, what takes its secrets out of a JSON value; of arms that have any."""
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    """What checks of kind `python` name, by `module:function`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +92,7 @@ class Conductor:
     seed: int
     catalog: Catalog
     equipment: Equipment
+    grader: Grader
     gateway: Gateway
     shared: arms.Connections
 
@@ -200,9 +205,13 @@ class Conductor:
     def _recorded(self, recordings: arms.Recordings, trial: Trial, case: Case) -> _Course:
         course = _Course(Trace(case=trial.case, arm=trial.arm, number=trial.number), _stop_watch())
         with _failing(course):
-            rights = Rights(self.catalog.world(case.world), case.role)
+            world = self.catalog.world(case.world)
             trace = recordings.trace(
-                trial.case, trial.number, server=case.world, refusal=rights.refusal
+                trial.case,
+                trial.number,
+                server=case.world,
+                refusal=Rights(world, case.role).refusal,
+                misfits=partial(misfits, world),
             )
             course = _Course(
                 trace, course.clock, list(trace.events), (), trace.changes, trace.ended
@@ -222,7 +231,7 @@ class Conductor:
     # --- what it comes to ---
 
     def _record(self, trace: Trace, failure: _Failure | None) -> TrialRecord:
-        findings = grade_again(self.catalog, trace)
+        findings = self.grader.findings(trace)
         verdict, cause, detail = checks.verdict(findings, trace)
         if failure is not None:
             verdict, cause, detail = Verdict.INVALID, failure.cause, failure.detail
