@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,8 +40,47 @@ def compare(
     """
     counted, served = count(candidate)
     stored, served_before = count(baseline) if baseline else ({}, ())
-    beside = count(live)[0] if live else {}
-    matched = entries(baseline, candidate, counted)
+    found = compare_counts(
+        entries(baseline, candidate, counted),
+        stored,
+        counted,
+        policy,
+        live=count(live)[0] if live else None,
+    )
+    return found.model_copy(
+        update={
+            "suite": candidate.manifest.suite,
+            "run": candidate.manifest.run,
+            "candidate_arm": candidate.arm,
+            "candidate_version": candidate.version,
+            "baseline": about or (_about(baseline) if baseline else None),
+            "served": ServedModels(
+                baseline=served_before,
+                candidate=served,
+                pinned_alike=baseline is not None and pinned_alike(baseline, candidate),
+            ),
+        }
+    )
+
+
+def compare_counts(
+    matched: Sequence[Entry],
+    stored: Mapping[str, Trials],
+    counted: Mapping[str, Trials],
+    policy: Policy,
+    *,
+    live: Mapping[str, Trials] | None = None,
+) -> Comparison:
+    """The comparison of trials that are counted already; which run it is of, is left open.
+
+    Args:
+        matched: the cases.
+        stored: the baseline's trials, by case.
+        counted: the candidate's.
+        policy: error rates, the drop to be caught, the margin.
+        live: those of the baseline's arm beside the candidate; None where it was not run.
+    """
+    beside = live or {}
     rows = [(e, stored.get(e.facts.case), counted.get(e.facts.case)) for e in matched]
     contests = [
         Contest(e.facts.case, e.facts.required, *sides, live=beside.get(e.facts.case))
@@ -53,11 +93,9 @@ def compare(
     judged = judge(contests, forward, backward)
     by_side = {"baseline": stored, "candidate": counted}
     return Comparison(
-        suite=candidate.manifest.suite,
-        run=candidate.manifest.run,
-        candidate_arm=candidate.arm,
-        candidate_version=candidate.version,
-        baseline=about or (_about(baseline) if baseline else None),
+        suite="",
+        run="",
+        candidate_arm="",
         policy=policy,
         evidence_needed=forward.evidence,
         screen=forward.screen,
@@ -65,11 +103,6 @@ def compare(
         overall=overall(contests, policy),
         pass_k={side: series for side, trials in by_side.items() if (series := pass_k(trials))},
         invalid={side: found for side, trials in by_side.items() if (found := causes(trials))},
-        served=ServedModels(
-            baseline=served_before,
-            candidate=served,
-            pinned_alike=baseline is not None and pinned_alike(baseline, candidate),
-        ),
     )
 
 

@@ -6,6 +6,8 @@ bias a mean.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from seatrial.compare.judging import Contest
 from seatrial.compare.model import PassK, SuiteComparison
 from seatrial.compare.sides import Trials
@@ -17,7 +19,7 @@ MOST_K = 10
 """pass^k is given for k up to this."""
 
 
-def ledger(trials: dict[str, Trials]) -> list[tuple[int, int]]:
+def ledger(trials: Mapping[str, Trials]) -> list[tuple[int, int]]:
     """(passed, valid) of every case."""
     return [(t.batch_passed, t.batch_valid) for t in trials.values()]
 
@@ -49,7 +51,7 @@ def overall(contests: list[Contest], policy: Policy) -> SuiteComparison | None:
     )
 
 
-def pass_k(trials: dict[str, Trials]) -> tuple[PassK, ...]:
+def pass_k(trials: Mapping[str, Trials]) -> tuple[PassK, ...]:
     """pass^k for k = 1, 2, … as far as any case has that many trials."""
     tallies = ledger(trials)
     most = max((n for _, n in tallies), default=0)
@@ -68,7 +70,7 @@ def pass_k(trials: dict[str, Trials]) -> tuple[PassK, ...]:
     )
 
 
-def causes(trials: dict[str, Trials]) -> dict[str, int]:
+def causes(trials: Mapping[str, Trials]) -> dict[str, int]:
     """Cause → invalid trials."""
     total: dict[str, int] = {}
     for counted in trials.values():
