@@ -36,19 +36,19 @@ BOUNDS = {
 
 def cpu_ms_in_process() -> float:
     """CPU per trial of a do-nothing agent that calls one tool without a network."""
-    return _cpu_ms("bench_agents:calls_once", 1000)
+    return _cpu_ms("idle_agents:calls_once", 1000)
 
 
 def cpu_ms_over_http() -> float:
     """The same with the call as an MCP request over HTTP; what the agent's own client uses is taken off."""
-    return _cpu_ms("bench_agents:calls_once_over_http", 1000)
+    return _cpu_ms("idle_agents:calls_once_over_http", 1000)
 
 
 def slots_ratio() -> float:
     """640 trials of an agent that takes 0.5 s, 32 side by side, as a multiple of the ideal 10 s."""
-    _run("bench_agents:takes_half_a_second", 32)  # imports and the like
+    _run("idle_agents:takes_half_a_second", 32)  # imports and the like
     started = time.perf_counter()
-    _run("bench_agents:takes_half_a_second", 640)
+    _run("idle_agents:takes_half_a_second", 640)
     return (time.perf_counter() - started) / 10.0
 
 
@@ -72,7 +72,7 @@ def _cpu_ms(target: str, trials: int) -> float:
 
 
 def _agent_seconds() -> float:
-    module = sys.modules.get("bench_agents")
+    module = sys.modules.get("idle_agents")
     return float(module.SPENT[0]) if module else 0.0
 
 
@@ -123,7 +123,7 @@ PARTS = {
 
 def main() -> None:
     if sys.argv[1:2] == ["--peak"]:
-        _run("bench_agents:calls_once", int(sys.argv[2]))
+        _run("idle_agents:calls_once", int(sys.argv[2]))
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
         return
     figures = {}
