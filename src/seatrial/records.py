@@ -114,7 +114,9 @@ class Manifest(_Record):
     """The base revision of the selection; None when everything was selected."""
     plan: tuple[PlannedCase, ...] = ()
     fingerprints: dict[str, dict[str, str]] = Field(default_factory=dict)
-    """`case@arm` → named component → digest."""
+    """`case@arm` → named component → digest (`seatrial.comparability`)."""
+    toolsets: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """What stands under `tools` in a fingerprint → tool → digest of what an agent is shown of it."""
     rerun: Rerun | None = None
     """The released arm among `arms`, run again to compare with; never the candidate."""
     regraded: Regraded | None = None

@@ -292,7 +292,18 @@ def test_case_under_other_conditions_is_incomparable(component):
     )
 
 
-@pytest.mark.parametrize("component", ["adapter", "settings", "model", "arm", "source:prompt"])
+@pytest.mark.parametrize(
+    "component",
+    [
+        "adapter",
+        "settings",
+        "model",
+        "arm",
+        "source:prompt",
+        "tool:refund",
+        "instructions",
+    ],
+)
 def test_what_belongs_to_the_arm_may_differ(component):
     case = only(
         compared({"a": GOOD}, {"a": "pppp"}, fingerprints={"a": FINGERPRINT | {component: "new"}})

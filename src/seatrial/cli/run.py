@@ -132,6 +132,7 @@ def _begun(
     )
     equipment = runner.equip(selection.arms, workspace.root)
     revision, dirty = workspace.revision()
+    prints = workspace.fingerprints(catalog)
     manifest = Manifest(
         run=store.new_run_id(),
         suite=selection.suite.id,
@@ -144,7 +145,8 @@ def _begun(
         dirty=dirty,
         base=selection.base,
         plan=planned,
-        fingerprints=_fingerprints(workspace, catalog),
+        fingerprints=prints.by_case,
+        toolsets=prints.toolsets,
     )
     folder = out or workspace.root / store.RUNS / manifest.run
     with store.Writer.create(folder, manifest, catalog) as writer:
@@ -152,7 +154,8 @@ def _begun(
 
 
 def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
-    from seatrial import plan, runner, store
+    from seatrial import runner, store
+    from seatrial.comparability import differing, expanded
     from seatrial.store import Run, Writer
 
     folder = store.find(workspace.root, name)
@@ -160,11 +163,11 @@ def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
     manifest, catalog = stored_run.manifest, stored_run.catalog
     selected = {case.case for case in manifest.selected()}
     before = {
-        key: components
+        key: expanded(components, manifest.toolsets)
         for key, components in manifest.fingerprints.items()
         if key.rpartition("@")[0] in selected
     }
-    changed = plan.differing(before, _fingerprints(workspace, _as_now(workspace, catalog)))
+    changed = differing(before, workspace.fingerprints(_as_now(workspace, catalog)).whole())
     if changed:
         raise UsageError(
             f"run {manifest.run} cannot go on: since it was started, these have changed: "
@@ -261,15 +264,6 @@ def _only(
                 )
             )
     return tuple(planned)
-
-
-def _fingerprints(workspace: Workspace, catalog: Catalog) -> dict[str, dict[str, str]]:
-    from seatrial import plan
-
-    arms = catalog.arms.values()
-    return plan.fingerprints(
-        catalog, arms, {arm.id: workspace.source_digests(catalog, arm) for arm in arms}
-    )
 
 
 def _as_now(workspace: Workspace, stored: Catalog) -> Catalog:

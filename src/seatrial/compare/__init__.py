@@ -1,7 +1,6 @@
 """Baseline records + candidate records → comparison, case by case and as a suite."""
 
 from seatrial.compare.comparing import compare
-from seatrial.compare.matching import OWN_COMPONENTS
 from seatrial.compare.model import (
     BaselineInfo,
     CaseComparison,
@@ -16,7 +15,6 @@ from seatrial.compare.model import (
 from seatrial.compare.sides import CaseFacts, Side
 
 __all__ = [
-    "OWN_COMPONENTS",
     "BaselineInfo",
     "CaseComparison",
     "CaseFacts",

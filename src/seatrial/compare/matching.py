@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from seatrial.comparability import between, is_own
 from seatrial.compare.sides import CaseFacts, Side, Trials
-
-OWN_COMPONENTS = frozenset({"arm", "adapter", "settings", "model"})
-"""What may differ between two arms; so may everything under `source:`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +84,12 @@ def _removed(
 
 def difference(baseline: Side, candidate: Side, case: str) -> str:
     """The first component, by name, in which the two sides' conditions differ; empty where they agree."""
-    here, there = candidate.fingerprint(case), baseline.fingerprint(case)
-    if here == there and here:
-        return ""
-    if not here or not there:
+    if not candidate.components(case) or not baseline.components(case):
         return "fingerprint"
-    differing = sorted(
-        name
-        for name in here.keys() | there.keys()
-        if here.get(name) != there.get(name)
-        and name not in OWN_COMPONENTS
-        and not name.startswith("source:")
-    )
-    return differing[0] if differing else ""
+    if candidate.components(case) == baseline.components(case):
+        return ""
+    here, there = candidate.fingerprint(case), baseline.fingerprint(case)
+    return next((name for name in between(here, there) if not is_own(name)), "")
 
 
 def pinned_alike(baseline: Side, candidate: Side) -> bool:
@@ -106,7 +97,6 @@ def pinned_alike(baseline: Side, candidate: Side) -> bool:
     pins = {
         (here.get("model"), there.get("model"))
         for facts in candidate.cases
-        if (here := candidate.fingerprint(facts.case))
-        and (there := baseline.fingerprint(facts.case))
+        if (here := candidate.components(facts.case)) and (there := baseline.components(facts.case))
     }
     return bool(pins) and all(one is not None and one == other for one, other in pins)

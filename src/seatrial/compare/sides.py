@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from seatrial.comparability import expanded
 from seatrial.compare.model import Tally, Worst
 from seatrial.documents import Catalog
 from seatrial.records import Manifest, PlannedCase, TrialRecord
@@ -79,9 +80,13 @@ class Side:
         """The plan's entries by case."""
         return {planned.case: planned for planned in self.manifest.plan}
 
+    def components(self, case: str) -> dict[str, str]:
+        """The fingerprint as it is stored, its tools under one digest; empty when the run has none."""
+        return self.manifest.fingerprints.get(f"{case}@{self.arm}", {})
+
     def fingerprint(self, case: str) -> dict[str, str]:
         """Named component → digest; empty when the run did not record it."""
-        return self.manifest.fingerprints.get(f"{case}@{self.arm}", {})
+        return expanded(self.components(case), self.manifest.toolsets)
 
 
 @dataclass(slots=True)

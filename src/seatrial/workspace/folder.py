@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seatrial import loading, selection
+from seatrial.comparability import Fingerprints, fingerprints
 from seatrial.documents import Arm, Catalog, Suite
 from seatrial.errors import InvalidDocuments, RevisionError, UsageError
 from seatrial.git import Repository
@@ -136,6 +137,16 @@ class Workspace:
             InvalidDocuments: a source names no file, or one outside of the repository.
         """
         return self._files.digests(catalog, arm)
+
+    def fingerprints(self, catalog: Catalog) -> Fingerprints:
+        """What makes trials of these cases and arms comparable, by the files as they lie in the folder.
+
+        Raises:
+            InvalidDocuments: a source names no file, or one outside of the repository.
+        """
+        arms = catalog.arms.values()
+        digests = {arm.id: self.source_digests(catalog, arm) for arm in arms}
+        return fingerprints(catalog, arms, digests)
 
     # --- selection ---
 

@@ -1,0 +1,218 @@
+"""What makes trials comparable: the fingerprint of a case and an arm, by named components.
+
+    case        what an agent meets of the case
+    checks      what it is graded by; `grading`: how Seatrial's own checks grade
+    world       the practice world, but for what agents are shown of it
+    answers     the mocked answers
+    harness     how Seatrial itself treats an agent
+    adapter, settings, model, source:<name>, tool:<name>, instructions      the arm's own
+
+An arm is an agent with its prompt, rules, context plan, code (`source:<name>`), and the tools as it is
+shown them: a change of their descriptions is what is tried, not what it is tried on. Only the arm's own
+components may differ between two sides. Where only `GRADING_COMPONENTS` differ, stored traces can be
+graded again. Which model a provider served is no component: it is known only afterwards, trial by trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seatrial.documents import Arm, Case, Catalog, World, digest
+from seatrial.state.actions import tool
+from seatrial.state.rights import allows
+
+HARNESS = "1"
+"""Named in every fingerprint. Raised by a change of Seatrial after which the same agent could act
+differently in the same case (what it is told, given, or allowed), never by a release as such."""
+GRADING = "1"
+"""Named in every fingerprint. Raised by a change of Seatrial after which a check could find something
+else in the same trace."""
+
+GRADING_COMPONENTS = frozenset({"checks", "grading"})
+"""What says how a trace is graded, and nothing about how it came to be."""
+
+_OWN = frozenset({"arm", "adapter", "settings", "model", "instructions"})
+_OWN_FAMILIES = ("source:", "tool:")
+
+_ABOUT_THE_CASE = frozenset({
+    "title", "group", "required", "negative", "owner", "tags", "priority", "requirements",
+    "provenance", "reviewed", "trials", "checks",
+})  # fmt: skip
+"""Keys of a case that no agent ever meets. Its checks are a component of their own."""
+_ABOUT_THE_FIXTURE = frozenset({"title"})
+_SHOWN_OF_ACTIONS = frozenset({"description", "parameters", "output"})
+
+
+def is_own(component: str) -> bool:
+    """Whether a component belongs to the arm, and may differ between two sides."""
+    return component in _OWN or component.startswith(_OWN_FAMILIES)
+
+
+def between(here: Mapping[str, str], there: Mapping[str, str]) -> tuple[str, ...]:
+    """The components, by name, in which two fingerprints differ, those of one of them only included."""
+    if here == there:
+        return ()
+    names = here.keys() | there.keys()
+    return tuple(sorted(name for name in names if here.get(name) != there.get(name)))
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprints:
+    """The fingerprints of a run, in the shape in which its manifest keeps them."""
+
+    by_case: dict[str, dict[str, str]]
+    """`case@arm` → component → digest; `tools` stands for a set of tools."""
+    toolsets: dict[str, dict[str, str]]
+    """Digest of a set of tools → tool → digest of what an agent is shown of it."""
+
+    def whole(self) -> dict[str, dict[str, str]]:
+        """`case@arm` → component → digest, each tool a component of its own."""
+        return {key: expanded(found, self.toolsets) for key, found in self.by_case.items()}
+
+
+def expanded(
+    components: Mapping[str, str], toolsets: Mapping[str, Mapping[str, str]]
+) -> dict[str, str]:
+    """A fingerprint with a component `tool:<name>` for each tool, in place of `tools`.
+
+    A set of tools that is not among `toolsets` stays as it is, and then differs from every other.
+    """
+    tools = toolsets.get(components.get("tools", ""))
+    if tools is None:
+        return dict(components)
+    whole = {name: value for name, value in components.items() if name != "tools"}
+    return whole | {f"tool:{name}": value for name, value in tools.items()}
+
+
+def fingerprints(
+    catalog: Catalog, arms: Iterable[Arm], source_digests: Mapping[str, Mapping[str, str]]
+) -> Fingerprints:
+    """The fingerprint of every case and every arm of its agent.
+
+    Args:
+        catalog: the cases, as written, and the fixtures that they lean on.
+        arms: the arms.
+        source_digests: by arm, a digest for each component of files that it is built from.
+    """
+    shown = _Shown(catalog)
+    behind = {id: digest(behind_the_tools(fixture)) for id, fixture in catalog.fixtures.items()}
+    of_cases = {case.id: _of_case(case, behind, shown) for case in catalog.cases.values()}
+    by_case = {
+        f"{case.id}@{arm.id}": of_cases[case.id] | _of_arm(arm, source_digests.get(arm.id, {}))
+        for arm in arms
+        for case in catalog.cases.values()
+        if case.agent == arm.agent
+    }
+    return Fingerprints(by_case, shown.toolsets)
+
+
+def tools_shown(world: World, role: str | None) -> dict[str, str]:
+    """The tools that a role of a world can list → a digest of what it is shown of each."""
+    acting = world.roles.get(role) if role is not None else None
+    return {
+        name: digest(tool(name, action).as_mcp())
+        for name, action in world.actions.items()
+        if acting is None or acting.see_refused or allows(acting, name)
+    }
+
+
+def behind_the_tools(fixture: Any) -> dict[str, Any]:
+    """A fixture as it is written, without its title and without what agents are shown of its tools."""
+    written = fixture.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    kept = {key: value for key, value in written.items() if key not in _ABOUT_THE_FIXTURE}
+    if isinstance(fixture, World):
+        kept.pop("instructions", None)
+        kept["actions"] = {
+            name: {key: value for key, value in action.items() if key not in _SHOWN_OF_ACTIONS}
+            for name, action in kept["actions"].items()
+        }
+    return kept
+
+
+def differing(
+    before: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]
+) -> tuple[str, ...]:
+    """What differs between two sets of fingerprints, in words, each once; empty when nothing does.
+
+    Keys that only `now` has are not looked at.
+    """
+    found: dict[str, None] = {}
+    for key, components in before.items():
+        case, _, arm = key.rpartition("@")
+        if key not in now:
+            found[f"case {case} or arm {arm} is gone"] = None
+            continue
+        for name in between(components, now[key]):
+            found[_named(name, case, arm)] = None
+    return tuple(found)
+
+
+def _named(component: str, case: str, arm: str) -> str:
+    match component.partition(":"):
+        case ("case", _, _):
+            return f"case {case}"
+        case ("checks", _, _):
+            return f"checks of case {case}"
+        case ("world" | "answers" | "instructions", _, _):
+            return f"{component} of case {case}"
+        case ("tool", _, name):
+            return f"tool {name}"
+        case ("harness" | "grading", _, _):
+            return "Seatrial itself"
+        case _:
+            return f"{component.replace(':', ' ')} of arm {arm}"
+
+
+class _Shown:
+    """What the roles of worlds are shown, each worked out once."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._known: dict[tuple[str, str | None], str] = {}
+        self.toolsets: dict[str, dict[str, str]] = {}
+
+    def to(self, case: Case) -> dict[str, str]:
+        """The components of a case that its agent is shown."""
+        world = self._catalog.fixtures[case.world]
+        if not isinstance(world, World):
+            return {}
+        key = (case.world, case.role)
+        if key not in self._known:
+            tools = tools_shown(world, case.role)
+            self._known[key] = digest(tools)
+            self.toolsets[self._known[key]] = tools
+        found = {"tools": self._known[key]}
+        if world.instructions:
+            found["instructions"] = digest(world.instructions)
+        return found
+
+
+def _of_case(case: Case, behind: Mapping[str, str], shown: _Shown) -> dict[str, str]:
+    written = case.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    met = {key: value for key, value in written.items() if key not in _ABOUT_THE_CASE}
+    if case.turns:
+        met["turns"] = list(case.messages)
+    checks = [written.get("checks"), [t.get("checks") for t in written.get("turns", ())]]
+    components = {
+        "case": digest(met),
+        "checks": digest(checks),
+        "grading": GRADING,
+        "world": behind[case.world],
+        **shown.to(case),
+    }
+    if case.answers is not None:
+        components["answers"] = behind[case.answers]
+    return components
+
+
+def _of_arm(arm: Arm, source_digests: Mapping[str, str]) -> dict[str, str]:
+    components = {
+        "adapter": digest(arm.adapter),
+        "settings": digest(arm.settings),
+        "harness": HARNESS,
+    }
+    if arm.model is not None:
+        components["model"] = digest(arm.model)
+    return components | {f"source:{name}": value for name, value in source_digests.items()}
