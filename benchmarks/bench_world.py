@@ -16,8 +16,8 @@ import time
 import tracemalloc
 from typing import Any
 
-from seatrial.documents.world import World
-from seatrial.worlds import ObjectsWorld, open_world
+from seatrial.documents.world import ObjectsWorld
+from seatrial.worlds import ObjectsCopy, open_world
 
 OBJECTS = 10_000
 TRIALS = 1_000
@@ -26,7 +26,7 @@ MOST_RATIO = 1.5
 MOST_MEGABYTES = 200
 
 
-def warehouse() -> World:
+def warehouse() -> ObjectsWorld:
     """A world of 10,000 parcels of about 300 bytes, each linked to one of 100 vans."""
     parcels = [
         {
@@ -38,7 +38,7 @@ def warehouse() -> World:
         }
         for n in range(OBJECTS)
     ]
-    return World.model_validate(
+    return ObjectsWorld.model_validate(
         {
             "kind": "fixture",
             "type": "world",
@@ -128,7 +128,7 @@ def main() -> int:
     return 1 if slow or large else 0
 
 
-def _trial(fixture: World, seed: int) -> ObjectsWorld:
+def _trial(fixture: ObjectsWorld, seed: int) -> ObjectsCopy:
     world = open_world(fixture, run_token=f"r-{seed}", seed=seed)
     for n in range(WRITES):
         world.act("load", {"id": f"p-{(seed * 37 + n) % OBJECTS}"})

@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from seatrial.documents import Arm, Case, Catalog, Source, Suite, World
+from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, Source, Suite
 
-WORLD = World.model_validate(
+WORLD = ObjectsWorld.model_validate(
     {
         "kind": "fixture",
         "type": "world",

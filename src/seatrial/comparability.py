@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from seatrial.documents import Arm, Case, Catalog, World, digest
+from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, World, digest
 from seatrial.state.actions import tool
 from seatrial.state.rights import allows
 
@@ -110,6 +110,8 @@ def fingerprints(
 
 def tools_shown(world: World, role: str | None) -> dict[str, str]:
     """The tools that a role of a world can list → a digest of what it is shown of each."""
+    if not isinstance(world, ObjectsWorld):
+        return {}
     acting = world.roles.get(role) if role is not None else None
     return {
         name: digest(tool(name, action).as_mcp())
@@ -124,6 +126,7 @@ def behind_the_tools(fixture: Any) -> dict[str, Any]:
     kept = {key: value for key, value in written.items() if key not in _ABOUT_THE_FIXTURE}
     if isinstance(fixture, World):
         kept.pop("instructions", None)
+    if isinstance(fixture, ObjectsWorld):
         kept["actions"] = {
             name: {key: value for key, value in action.items() if key not in _SHOWN_OF_ACTIONS}
             for name, action in kept["actions"].items()

@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seatrial import worlds
-from seatrial.documents.world import World
+from seatrial.documents.world import ObjectsWorld
 from seatrial.gateway import Rights as RightsOfTheGateway
 from seatrial.gateway import ToolServer
 from seatrial.state.rights import Rights
 from seatrial.state.values import containers
-from seatrial.worlds import ObjectsWorld, open_world
+from seatrial.worlds import ObjectsCopy, WorldCopy, objects, open_world
 
 BOARD: dict[str, Any] = {
     "kind": "fixture",
@@ -73,7 +72,7 @@ BOARD: dict[str, Any] = {
         },
     },
 }
-FIXTURE = World.model_validate(BOARD)
+FIXTURE = ObjectsWorld.model_validate(BOARD)
 START = {
     "objects": {"note": {n["id"]: n for n in BOARD["objects"]["note"]}},
     "links": [{"type": "after", "from": "n-2", "to": "n-1"}],
@@ -90,16 +89,18 @@ CALLS = st.lists(
 )
 
 
-def board(seed: int = 1) -> ObjectsWorld:
+def board(seed: int = 1) -> ObjectsCopy:
     return open_world(FIXTURE, run_token=f"run-{seed}", seed=seed)
 
 
 def test_a_world_is_a_tool_server_and_its_rights_are_those_the_gateway_asks():
     server: ToolServer = board()
+    copy_of_any_kind: WorldCopy = board()
     rights: RightsOfTheGateway = Rights(FIXTURE, None)
 
     assert (server.name, server.instructions, server.version) == ("board", "A board with notes.", 0)
     assert rights.visible("read")
+    assert anyio.run(copy_of_any_kind.difference) == ()
     assert "must not see" not in json.dumps([tool.as_mcp() for tool in server.tools()])
 
 
@@ -190,7 +191,7 @@ def test_nothing_that_a_world_takes_or_gives_can_be_used_to_change_it(calls):
         assert json.dumps(world.state()) == before
 
     assert board().state() == START
-    assert World.model_validate(BOARD) == FIXTURE
+    assert ObjectsWorld.model_validate(BOARD) == FIXTURE
 
 
 def test_calls_from_many_threads_lose_no_write():
@@ -213,12 +214,12 @@ def test_calls_from_many_threads_lose_no_write():
 
 
 def test_what_was_made_ready_for_a_fixture_is_forgotten_with_it():
-    fixture = World.model_validate(BOARD)
+    fixture = ObjectsWorld.model_validate(BOARD)
     first = open_world(fixture, run_token="r", seed=1)
-    known = len(worlds._ready)
+    known = len(objects._ready)
     assert open_world(fixture, run_token="r", seed=1).tools() is first.tools()
     del fixture
     gc.collect()
 
-    assert len(worlds._ready) == known - 1
+    assert len(objects._ready) == known - 1
     assert first.act("read", {"id": "n-2"}).text == '{"id": "n-2", "text": 0}'

@@ -16,10 +16,10 @@ import pytest
 import yaml
 from tests.data import shared, tau_bench
 
-from seatrial.documents.world import World
+from seatrial.documents.world import ObjectsWorld
 from seatrial.state import same, thaw
 from seatrial.state.validate import world_problems
-from seatrial.worlds import ObjectsWorld, open_world
+from seatrial.worlds import ObjectsCopy, open_world
 
 LEFT_OUT = ("calculate", "list_all_airports", "search_onestop_flight")
 """All three read only."""
@@ -31,7 +31,7 @@ def airline() -> tau_bench.Airline:
 
 
 @pytest.fixture(scope="module")
-def world(airline) -> World:
+def world(airline) -> ObjectsWorld:
     document = yaml.safe_load((Path(__file__).parent / "airline_world.yaml").read_text("utf-8"))
     document["objects"] = {
         type: [{key: name, **properties} for name, properties in airline.start[type].items()]
@@ -48,7 +48,7 @@ def world(airline) -> World:
         if action is not None:
             action["description"] = tool["function"]["description"]
             action["parameters"] = tool["function"]["parameters"]
-    return World.model_validate(document)
+    return ObjectsWorld.model_validate(document)
 
 
 def test_the_world_has_no_problem(world):
@@ -93,7 +93,7 @@ def _calls(run: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
                 yield name, json.loads(call["function"]["arguments"]), answer
 
 
-def _agrees(world: ObjectsWorld, tool: str, arguments: dict[str, Any], recorded: str) -> bool:
+def _agrees(world: ObjectsCopy, tool: str, arguments: dict[str, Any], recorded: str) -> bool:
     answer = world.act(tool, arguments)
     if recorded.startswith("Error") or answer.is_error:
         return recorded.startswith("Error") and answer.is_error

@@ -6,7 +6,7 @@ import pytest
 from tests import bike_shop
 
 from seatrial.comparability import between, differing, expanded, fingerprints, is_own
-from seatrial.documents import Answers, Arm, Case, Catalog, World
+from seatrial.documents import Answers, Arm, Case, Catalog, ObjectsWorld
 
 CASE = bike_shop.case("a", answers="mocks")
 ARM = bike_shop.arm("x", {"type": "command", "command": ["agent"]})
@@ -131,7 +131,7 @@ def test_what_a_tool_says_is_the_arms_and_what_it_does_is_the_worlds(
     raw = bike_shop.WORLD.model_dump(by_alias=True, exclude_unset=True)
     raw["actions"] = {**raw["actions"], "rent": {**raw["actions"]["rent"], **change}}
 
-    changed = _fingerprint(CASE, ARM, world=World.model_validate(raw))
+    changed = _fingerprint(CASE, ARM, world=ObjectsWorld.model_validate(raw))
 
     assert _names(_fingerprint(CASE, ARM), changed) == components
 
@@ -140,7 +140,7 @@ def test_action_that_comes_or_goes_is_a_tool_and_a_change_of_the_world():
     raw = bike_shop.WORLD.model_dump(by_alias=True, exclude_unset=True)
     raw["actions"] = {name: raw["actions"][name] for name in ("get_bike", "rent")}
 
-    fewer = _fingerprint(CASE, ARM, world=World.model_validate(raw))
+    fewer = _fingerprint(CASE, ARM, world=ObjectsWorld.model_validate(raw))
 
     assert between(_fingerprint(CASE, ARM), fewer) == ("tool:scrap", "world")
 
@@ -149,7 +149,7 @@ def test_tools_are_those_that_the_role_of_the_case_can_list():
     raw = bike_shop.WORLD.model_dump(by_alias=True, exclude_unset=True)
     raw["roles"] = {"clerk": {"allow": ["get_*"], "see_refused": False}}
 
-    components = _fingerprint(CASE, ARM, world=World.model_validate(raw))
+    components = _fingerprint(CASE, ARM, world=ObjectsWorld.model_validate(raw))
 
     assert {name for name in components if name.startswith("tool:")} == {"tool:get_bike"}
 
@@ -222,7 +222,7 @@ def _fingerprint(
     case: Case,
     arm: Arm,
     *,
-    world: World = bike_shop.WORLD,
+    world: ObjectsWorld = bike_shop.WORLD,
     mocks: Answers = MOCKS,
     sources: dict[str, str] | None = None,
 ) -> dict[str, str]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from seatrial.documents import Arm, Case, Catalog, Suite, World
-from seatrial.documents.world import Answers
+from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, Suite
+from seatrial.documents.answers import Answers
 from seatrial.selection import Base, select
 
 WORLD = {
@@ -64,7 +64,7 @@ def catalog(**changed: Any) -> Catalog:
         suites={"smoke": Suite.model_validate(parts["suite"])},
         arms={"candidate": Arm.model_validate(parts["arm"])},
         fixtures={
-            "shop": World.model_validate(parts["world"]),
+            "shop": ObjectsWorld.model_validate(parts["world"]),
             "courier": Answers.model_validate(parts["answers"]),
         },
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seatrial.documents.world import World
+from seatrial.documents.world import ObjectsWorld
 from seatrial.errors import WorldError
 from seatrial.state.actions import Actions
 from seatrial.state.difference import difference
@@ -62,7 +62,7 @@ def desk(properties: dict[str, Any] | None = None, **action: Any) -> Actions:
     document = copy.deepcopy(DESK)
     parameters = {"type": "object", "properties": properties or {"id": {"type": "string"}}}
     document["actions"]["do"] = {"description": "Do it.", "parameters": parameters, **action}
-    world = World.model_validate(document)
+    world = ObjectsWorld.model_validate(document)
     assert world_problems(world) == []
     return Actions(world)
 
@@ -761,7 +761,7 @@ def test_new_ids_come_from_the_type_and_then_from_the_seed():
         ],
         "returns": "{{new.id}}",
     }
-    actions = Actions(World.model_validate(document))
+    actions = Actions(ObjectsWorld.model_validate(document))
 
     def ids(seed: int) -> list[str]:
         state, found = actions.start, []

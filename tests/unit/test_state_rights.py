@@ -2,7 +2,7 @@
 
 import pytest
 
-from seatrial.documents.world import World
+from seatrial.documents.world import ObjectsWorld
 from seatrial.state.rights import Rights
 
 SHOP = {
@@ -38,7 +38,7 @@ ROLES = {
 
 def shop(role: str | None) -> Rights:
     roles = {} if role is None else {"roles": ROLES}
-    return Rights(World.model_validate(SHOP | roles), role)
+    return Rights(ObjectsWorld.model_validate(SHOP | roles), role)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +94,6 @@ def test_what_is_beyond_the_rights_is_listed_unless_the_role_says_no():
 
 def test_no_role_in_a_world_with_roles_is_not_taken_for_every_right():
     with pytest.raises(ValueError, match="has roles"):
-        Rights(World.model_validate(SHOP | {"roles": ROLES}), None)
+        Rights(ObjectsWorld.model_validate(SHOP | {"roles": ROLES}), None)
     with pytest.raises(ValueError, match="no role 'admin'"):
-        Rights(World.model_validate(SHOP | {"roles": ROLES}), "admin")
+        Rights(ObjectsWorld.model_validate(SHOP | {"roles": ROLES}), "admin")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from seatrial.documents.world import World
+from seatrial.documents.world import ObjectsWorld
 from seatrial.state.validate import world_problems
 
 GOOD: dict[str, Any] = {
@@ -64,7 +64,7 @@ def problems(*edits: tuple[str, Any]) -> list[tuple[str, str]]:
         for step in steps:
             inside = inside[step]
         inside[last] = value
-    return world_problems(World.model_validate(document))
+    return world_problems(ObjectsWorld.model_validate(document))
 
 
 def test_a_world_that_is_right_has_no_problem():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from seatrial.documents.world import World
+from seatrial.documents.world import ObjectsWorld
 from seatrial.state.rights import Rights
 from seatrial.state.validate import world_problems
 from seatrial.trace import Change
@@ -16,9 +16,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "worlds.md"
 
 
 @pytest.fixture(scope="module")
-def canteen() -> World:
+def canteen() -> ObjectsWorld:
     [block] = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    return World.model_validate(yaml.safe_load(block))
+    return ObjectsWorld.model_validate(yaml.safe_load(block))
 
 
 @pytest.fixture

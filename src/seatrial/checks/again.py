@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from seatrial import checks
 from seatrial.checks.scope import Background, Function
-from seatrial.documents import Case, Catalog, placeholders
+from seatrial.documents import Case, Catalog, ObjectsWorld, placeholders
 from seatrial.state import State, start_state
 from seatrial.trace import Trace
 from seatrial.verdicts import Finding
@@ -20,7 +20,7 @@ class Grader:
         """Take the documents, and the functions that their checks of kind `python` name."""
         self._catalog = catalog
         self._functions = functions or {}
-        self._starts: dict[str, State] = {}
+        self._starts: dict[str, State | None] = {}
 
     def findings(self, trace: Trace) -> tuple[Finding, ...]:
         """What the checks of the trace's case find in it, each with its place in the documents.
@@ -39,7 +39,10 @@ class Grader:
     def _start(self, case: Case) -> State | None:
         """The state that trials of a case start from."""
         if case.world not in self._starts:
-            self._starts[case.world] = start_state(self._catalog.world(case.world))
+            world = self._catalog.world(case.world)
+            self._starts[case.world] = (
+                start_state(world) if isinstance(world, ObjectsWorld) else None
+            )
         return self._starts[case.world]
 
 

@@ -1,17 +1,20 @@
 """The whole YAML language: frozen pydantic models, unknown keys refused."""
 
+from seatrial.documents.answers import Answers, MockedTool, MockRule
 from seatrial.documents.arm import Adapter, Arm, Command, Http, Python, Recorded
 from seatrial.documents.case import GROUPS, Case, Group, Turn
 from seatrial.documents.catalog import KINDS, Catalog, Kind, Source, digest
 from seatrial.documents.checks import Check
 from seatrial.documents.conditions import OPERATORS, Condition, Conditions
+from seatrial.documents.fixture import Fixture
 from seatrial.documents.suite import Policy, Selecting, Selector, Suite
-from seatrial.documents.world import Action, Answers, Fixture, MockedTool, MockRule, Role, World
+from seatrial.documents.world import WORLDS, Action, ObjectsWorld, Role, World
 
 __all__ = [
     "GROUPS",
     "KINDS",
     "OPERATORS",
+    "WORLDS",
     "Action",
     "Adapter",
     "Answers",
@@ -28,6 +31,7 @@ __all__ = [
     "Kind",
     "MockRule",
     "MockedTool",
+    "ObjectsWorld",
     "Policy",
     "Python",
     "Recorded",

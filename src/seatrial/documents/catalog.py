@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from seatrial.documents.answers import Answers
 from seatrial.documents.arm import Arm
 from seatrial.documents.case import Case
 from seatrial.documents.suite import Selector, Suite
-from seatrial.documents.world import Answers, World
+from seatrial.documents.world import World
 
 Kind = Literal["case", "suite", "arm", "fixture"]
 KINDS: tuple[Kind, ...] = ("case", "suite", "arm", "fixture")

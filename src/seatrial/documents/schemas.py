@@ -10,8 +10,8 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from seatrial.documents.arm import Arm
 from seatrial.documents.case import Case
+from seatrial.documents.fixture import Fixture
 from seatrial.documents.suite import Suite
-from seatrial.documents.world import Fixture
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -6,8 +6,8 @@ way the case says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from seatrial.documents.checks import (
     ToolNotCalled,
     ToolOrder,
 )
+from seatrial.documents.world import DeclaredTool
 from seatrial.loading.library import Found, Library
 from seatrial.loading.mistakes import Mistake, closest, cut
 from seatrial.loading.places import Steps
@@ -77,15 +78,16 @@ def _rules(answers: Answers) -> Iterator[tuple[Steps, Any]]:
 
 
 def _of_mock(tool: str, world: World, case: str) -> Iterator[Mistake]:
-    action = world.actions.get(tool)
-    if action is None:
+    tools = world.declared_tools()
+    if tools is None:
+        return
+    declared = tools.get(tool)
+    if declared is None:
         message = (
             f"world `{world.id}`, which case `{case}` uses with these answers, offers no `{tool}`"
         )
-        yield Mistake(
-            ("tools", tool), *_guessed(message, tool, world.actions), "unknown-tool", True
-        )
-    elif not action.read_only:
+        yield Mistake(("tools", tool), *_guessed(message, tool, tools), "unknown-tool", True)
+    elif declared.read_only is False:
         message = f"`{tool}` of world `{world.id}` changes the world and cannot be mocked"
         hint = "Only tools with `read_only: true` are mocked"
         yield Mistake(("tools", tool), message, hint, "mock-not-read-only", True)
@@ -114,6 +116,7 @@ class Offer:
     """What one world has to offer to expectations."""
 
     world: World
+    _known_keys: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     def mistakes(self, check: Check, steps: Steps) -> Iterator[Mistake]:
         """What a check expects that this world can neither do nor hold."""
@@ -133,15 +136,25 @@ class Offer:
         """The action behind `tool` or `server/tool`; the server of a world is named as the world."""
         return tool.removeprefix(f"{self.world.id}/")
 
+    @cached_property
+    def _tools(self) -> Mapping[str, DeclaredTool] | None:
+        return self.world.declared_tools()
+
+    @cached_property
+    def _types(self) -> Mapping[str, frozenset[str] | None] | None:
+        return self.world.declared_types()
+
     def _tool(self, tool: str, steps: Steps) -> Iterator[Mistake]:
-        if self._name(tool) not in self.world.actions:
+        if self._tools is not None and self._name(tool) not in self._tools:
             message = f"world `{self.world.id}` offers no tool `{cut(tool)}`"
-            yield Mistake(steps, *_guessed(message, tool, self.world.actions), "unknown-tool")
+            yield Mistake(steps, *_guessed(message, tool, self._tools), "unknown-tool")
 
     @cached_property
     def _parameters(self) -> dict[str, frozenset[str] | None]:
-        """Action → names of its arguments; None where its schema leaves them open."""
-        return {n: _properties(a.parameters) for n, a in self.world.actions.items()}
+        """Tool → names of its arguments; None where its schema leaves them open, or is not known."""
+        return {
+            name: _properties(tool.parameters or {}) for name, tool in (self._tools or {}).items()
+        }
 
     def _arguments(self, tool: str, paths: Iterable[str], steps: Steps) -> Iterator[Mistake]:
         known = self._parameters.get(self._name(tool))
@@ -168,9 +181,10 @@ class Offer:
             yield from self._object(gone, where)
         for key, links in (("linked", check.linked), ("unlinked", check.unlinked)):
             for index, link in enumerate(links):
-                if link.type not in self.world.links:
+                known = self.world.declared_links()
+                if link.type not in known:
                     message = f"world `{self.world.id}` has no link type `{cut(link.type)}`"
-                    guessed = _guessed(message, link.type, self.world.links)
+                    guessed = _guessed(message, link.type, known)
                     yield Mistake((*steps, key, index, "type"), *guessed, "unknown-link")
         for index, ignored in enumerate(check.ignore):
             name, _, rest = ignored.partition(".")
@@ -182,34 +196,34 @@ class Offer:
         self, name: str, properties: Iterable[str], steps: Steps, *, within: bool = False
     ) -> Iterator[Mistake]:
         """An unknown type, or unknown properties of a known one; `within`: both stand in one text."""
-        known = self.world.types.get(name)
-        if known is None:
+        if self._types is None:
+            return
+        if name not in self._types:
             message = f"world `{self.world.id}` has no type `{cut(name)}`"
             where = steps if within else (*steps, "type")
-            yield Mistake(where, *_guessed(message, name, self.world.types), "unknown-type")
+            yield Mistake(where, *_guessed(message, name, self._types), "unknown-type")
             return
+        known = self._types[name]
         for path in properties:
             first = path.partition(".")[0]
-            if first not in known.properties:
+            if known is not None and first not in known:
                 message = f"type `{name}` has no property `{cut(first)}`"
                 where = steps if within else (*steps, "properties", path)
-                guessed = _guessed(message, first, known.properties)
+                guessed = _guessed(message, first, known)
                 yield Mistake(where, *guessed, "unknown-property", not within)
 
-    @cached_property
-    def _objects(self) -> dict[str, frozenset[str]]:
-        """Type → keys of its objects at the start."""
-        return {
-            name: frozenset(
-                str(o.get(self.world.types[name].key)) for o in self.world.objects.get(name, ())
-            )
-            for name in self.world.types
-        }
+    def _keys(self, type: str) -> frozenset[str] | None:
+        """Keys of the objects of a type at the start; None where they are not known."""
+        if type not in self._known_keys:
+            self._known_keys[type] = self.world.declared_keys(type)
+        return self._known_keys[type]
 
     def _object(
         self, expected: ExpectedChange | ExpectedDeletion, steps: Steps
     ) -> Iterator[Mistake]:
-        known = self._objects.get(expected.type)
+        if self._types is None or expected.type not in self._types:
+            return
+        known = self._keys(expected.type)
         if known is None or "{{" in expected.key or expected.key in known:
             return
         message = f"world `{self.world.id}` starts without {expected.type} `{cut(expected.key)}`"

@@ -9,7 +9,19 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from seatrial.documents import KINDS, Answers, Arm, Case, Catalog, Kind, Source, Suite, World
+from seatrial.documents import (
+    KINDS,
+    WORLDS,
+    Answers,
+    Arm,
+    Case,
+    Catalog,
+    Kind,
+    ObjectsWorld,
+    Source,
+    Suite,
+    World,
+)
 from seatrial.errors import Problem
 from seatrial.loading.mistakes import Mistake, told
 from seatrial.loading.places import FilePlaces, Places
@@ -19,7 +31,8 @@ from seatrial.loading.trails import Model
 from seatrial.loading.wording import listed, missing_key, mistakes, not_among
 
 _MODELS: dict[str, Model | None] = {"case": Case, "suite": Suite, "arm": Arm, "fixture": None}
-_FIXTURES: dict[str, Model | None] = {"world": World, "answers": Answers}
+_FIXTURES: dict[str, Model | None] = {"world": None, "answers": Answers}
+_WORLDS: dict[str, Model | None] = {**WORLDS}
 Document = Case | Suite | Arm | World | Answers
 _D = TypeVar("_D", Case, Suite, Arm, World, Answers)
 
@@ -157,6 +170,10 @@ def _model_of(
     model = yield from _named(value, "kind", _MODELS, holes)
     if value.get("kind") == "fixture":
         model = yield from _named(value, "type", _FIXTURES, holes)
+        if value.get("type") == "world":
+            model = ObjectsWorld
+            if "world" in value:
+                model = yield from _named(value, "world", _WORLDS, holes)
     return model
 
 
@@ -168,7 +185,7 @@ def _named(
         return known[name]
     if key not in value:
         if id(value) not in holes:
-            models = (*_MODELS.values(), *_FIXTURES.values())
+            models = (*_MODELS.values(), *_FIXTURES.values(), *_WORLDS.values())
             members = [model for model in models if model is not None]
             yield missing_key((), key, value, members, f"Expected {listed(known)}")
     elif name is not REFUSED:

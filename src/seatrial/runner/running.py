@@ -23,6 +23,7 @@ from seatrial.runner.events import Began, Ended, Event, Planned
 from seatrial.runner.queueing import Queue
 from seatrial.runner.trials import Conductor, Equipment
 from seatrial.store import Key, Writer
+from seatrial.worlds import staged
 
 AT_ONCE = 32
 """Trials side by side where nothing else is said: agents mostly wait for their models."""
@@ -170,6 +171,7 @@ async def run(
         async with (
             Gateway.serving() as gateway,
             arms.connections() as shared,
+            staged(equipment.root, equipment.environ) as stage,
             anyio.create_task_group() as watching,
         ):
             conductor = Conductor(
@@ -179,6 +181,7 @@ async def run(
                 equipment=equipment,
                 grader=Grader(catalog, equipment.functions),
                 gateway=gateway,
+                stage=stage,
                 shared=shared,
             )
             async with anyio.create_task_group() as trials:

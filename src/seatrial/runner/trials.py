@@ -20,7 +20,7 @@ import anyio
 from seatrial import arms, checks
 from seatrial.checks.again import Grader
 from seatrial.documents import Arm, Case, Catalog, digest, placeholders
-from seatrial.errors import ArmError, Error
+from seatrial.errors import ArmError, Error, ToolServerError
 from seatrial.gateway import Channel, Gateway
 from seatrial.plan import Trial
 from seatrial.records import TrialRecord
@@ -29,7 +29,7 @@ from seatrial.state.fitting import misfits
 from seatrial.state.rights import Rights
 from seatrial.trace import Change, Event, Listed, Noted, Replied, Said, Trace, Usage
 from seatrial.verdicts import Cause, Verdict
-from seatrial.worlds import open_world
+from seatrial.worlds import Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,7 @@ class Conductor:
     equipment: Equipment
     grader: Grader
     gateway: Gateway
+    stage: Stage
     shared: arms.Connections
 
     async def carry_out(self, trial: Trial) -> tuple[TrialRecord, Trace]:
@@ -141,28 +142,29 @@ class Conductor:
         self, case: Case, arm: Arm, course: _Course, lookup: Mapping[str, str]
     ) -> None:
         fixture = self.catalog.world(case.world)
-        world = open_world(fixture, run_token=course.begun.run_token, seed=course.begun.seed)
-        channel = self.gateway.open(
-            [world],
-            rights=Rights(fixture, case.role),
-            answers=self.catalog.answers(case.answers) if case.answers is not None else None,
-            calls_limit=case.limits.calls,
-            lookup=lookup,
-            clock=course.clock,
-        )
-        try:
-            with _failing(course):
-                await self._within_its_time(case, arm, course, channel)
-        finally:
-            channel.close()
-            course.seen = channel.events
-        if channel.faults:
-            # The tools come first: an agent that gave up because of them is not to blame.
-            fault = channel.faults[0]
-            course.failure = _Failure(Cause(fault.cause), fault.message)
-        if channel.limit_hit:
-            course.ended = "call_limit"
-        course.changes = world.changes()
+        token, seed = course.begun.run_token, course.begun.seed
+        async with self.stage.open(fixture, run_token=token, seed=seed) as world:
+            channel = self.gateway.open(
+                [world],
+                rights=Rights(fixture, case.role, world.tools()),
+                answers=self.catalog.answers(case.answers) if case.answers is not None else None,
+                calls_limit=case.limits.calls,
+                lookup=lookup,
+                clock=course.clock,
+            )
+            try:
+                with _failing(course):
+                    await self._within_its_time(case, arm, course, channel)
+            finally:
+                channel.close()
+                course.seen = channel.events
+            if channel.faults:
+                # The tools come first: an agent that gave up because of them is not to blame.
+                fault = channel.faults[0]
+                course.failure = _Failure(Cause(fault.cause), fault.message)
+            if channel.limit_hit:
+                course.ended = "call_limit"
+            course.changes = await world.difference()
 
     async def _within_its_time(
         self, case: Case, arm: Arm, course: _Course, channel: Channel
@@ -321,6 +323,8 @@ def _failing(course: _Course) -> Iterator[None]:
     except ArmError as error:
         detail = " ".join(part for part in (error.message, error.detail) if part)
         course.failure = course.failure or _Failure(Cause(error.cause), detail)
+    except ToolServerError as error:
+        course.failure = course.failure or _Failure(Cause.TOOL_SERVER, error.message)
     except Error as error:
         course.failure = course.failure or _Failure(Cause.INTERNAL, error.message)
     except Exception as error:  # a bug of ours must not cost the siblings their trials

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from seatrial.documents.world import Action, Bind, Find, Precondition, World
+from seatrial.documents.world import Action, Bind, Find, ObjectsWorld, Precondition
 from seatrial.errors import WorldError
 from seatrial.state.effects import Effects, object_validators
 from seatrial.state.objects import Draft, ObjectKey, Properties, State, start_state
@@ -44,7 +44,7 @@ class Outcome:
 class Actions:
     """The actions of a world, made ready once and used by all its trials."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: ObjectsWorld) -> None:
         self.world = world
         self.start = start_state(world)
         """The state that every trial starts from."""

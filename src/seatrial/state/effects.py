@@ -15,8 +15,8 @@ from seatrial.documents.world import (
     DeleteObject,
     Effect,
     MakeLink,
+    ObjectsWorld,
     SetProperties,
-    World,
 )
 from seatrial.state.formulas import calculated
 from seatrial.state.objects import Draft, ObjectKey, Properties
@@ -37,7 +37,7 @@ from seatrial.state.values import (
 from seatrial.trace import Json
 
 
-def object_validators(world: World) -> dict[str, Validator]:
+def object_validators(world: ObjectsWorld) -> dict[str, Validator]:
     """For each object type the compiled schema of its objects."""
     return {
         name: Validator(
@@ -60,7 +60,7 @@ class Effects:
         WorldError: they cannot be carried out whatever the agent asks.
     """
 
-    def __init__(self, world: World, scope: Scope, draft: Draft) -> None:
+    def __init__(self, world: ObjectsWorld, scope: Scope, draft: Draft) -> None:
         self._world = world
         self._scope = scope
         self._draft = draft

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from seatrial.documents.world import World
+from seatrial.documents.world import ObjectsWorld
 from seatrial.state.paths import Steps, parse
 from seatrial.state.schemas import did_you_mean
 
@@ -27,7 +27,7 @@ class Thing:
 class Names:
     """The names that may be used at one place of an action."""
 
-    world: World
+    world: ObjectsWorld
     parameters: Mapping[str, Any]
     things: dict[str, Thing] = field(default_factory=dict)
     each: Thing | None = None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from seatrial.documents.world import World
+from seatrial.documents.world import ObjectsWorld
 from seatrial.state.values import (
     MISSING,
     FrozenDict,
@@ -227,7 +227,7 @@ def state_from_json(
     return State(Start(keyed, links))
 
 
-def start_state(world: World) -> State:
+def start_state(world: ObjectsWorld) -> State:
     """The starting state of a world (see `validate.world_problems` for what it must hold to)."""
     keyed = {
         name: {

@@ -18,8 +18,8 @@ from seatrial.documents.world import (
     Effect,
     Find,
     MakeLink,
+    ObjectsWorld,
     SetProperties,
-    World,
 )
 from seatrial.state.formulas import FORMULAS, NUMBERS
 from seatrial.state.names import Names, Thing
@@ -32,7 +32,7 @@ Found = tuple[str, str]
 """Path inside the action (`.bind.order.key`), and what is wrong there."""
 
 
-def action_problems(world: World, action: Action) -> Iterator[Found]:
+def action_problems(world: ObjectsWorld, action: Action) -> Iterator[Found]:
     """Every problem of one action, each with its path inside the action."""
     yield from _schemas(action)
     if action.read_only and action.effects:

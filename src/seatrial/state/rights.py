@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from seatrial.documents.world import Role, World
+from seatrial.documents.world import ObjectsWorld, Role, World
 from seatrial.state.actions import tool, with_defaults
 from seatrial.state.operators import all_fulfilled
 from seatrial.state.schemas import validator
+from seatrial.tools import Tool
 from seatrial.trace import Json
 
 
 class Rights:
     """The rights of one role in one world; in a world without roles everything is allowed."""
 
-    def __init__(self, world: World, role: str | None) -> None:
+    def __init__(self, world: World, role: str | None, tools: Iterable[Tool] | None = None) -> None:
         """Take a role that the loader has checked.
+
+        Args:
+            world: the world.
+            role: one of its roles; None in a world without any.
+            tools: what the world offers. Those of `objects` are known without; of other kinds, the
+                conditions of a role hold for whatever arguments there are.
 
         Raises:
             ValueError: the world has roles and this is none of them, or has none and one is named.
@@ -25,6 +32,7 @@ class Rights:
         if role is not None and role not in world.roles:
             raise ValueError(f"world {world.id!r} has no role {role!r}")
         self._world = world
+        self._tools = None if tools is None else {offered.name: offered for offered in tools}
         self._name = role
         self._role = None if role is None else world.roles[role]
 
@@ -41,16 +49,23 @@ class Rights:
                 f"role {self._name!r} may not call {action}: it is not in roles.{self._name}.allow"
             )
         conditions = self._role.when.get(action)
-        declared = self._world.actions.get(action)
-        if not conditions or declared is None:
+        if not conditions:
             return None
-        if not validator(tool(action, declared).input_schema).fits(arguments):
+        known = self._tool(action)
+        if known is not None and not validator(known.input_schema).fits(arguments):
             return None
-        misses = all_fulfilled(conditions, with_defaults(declared.parameters, arguments))
+        schema = known.input_schema if known is not None else {}
+        misses = all_fulfilled(conditions, with_defaults(schema, arguments))
         if not misses:
             return None
         rule = f"roles.{self._name}.when.{action}"
         return f"role {self._name!r} may not call {action} like this: {'; '.join(misses)} ({rule})"
+
+    def _tool(self, name: str) -> Tool | None:
+        if self._tools is not None:
+            return self._tools.get(name)
+        action = self._world.actions.get(name) if isinstance(self._world, ObjectsWorld) else None
+        return None if action is None else tool(name, action)
 
     def visible(self, action: str) -> bool:
         """Whether the action is listed for the role; what it may not call is listed unless the role says so."""

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from seatrial.documents import placeholders
 from seatrial.documents.conditions import Condition, Conditions
-from seatrial.documents.world import World
+from seatrial.documents.world import ObjectsWorld
 from seatrial.errors import WorldError
 from seatrial.state.formulas import FORMULAS, calculated
 from seatrial.state.objects import ObjectKey, State
@@ -60,7 +60,7 @@ class Trial:
 class Scope:
     """The names that placeholders may use while one action is carried out."""
 
-    world: World
+    world: ObjectsWorld
     trial: Trial
     state: State
     """The state now; it moves on while effects are carried out."""

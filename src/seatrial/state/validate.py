@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from seatrial.documents import placeholders
-from seatrial.documents.world import Role, World
+from seatrial.documents.world import DeclaredTool, ObjectsWorld, Role, World
 from seatrial.state.effects import object_validators
 from seatrial.state.references import action_problems
 from seatrial.state.rights import allows, covers
@@ -18,23 +18,26 @@ Found = tuple[str, str]
 
 
 def world_problems(world: World) -> list[Found]:
-    """Every problem of a world, in the document's order; empty: its actions can be carried out.
+    """Every problem of a world that its document alone can show; empty: its tools can be carried out.
 
     A part that hangs on a broken one (an object whose type's schema is no schema) is not looked at.
     """
-    return [
-        *_clock(world),
-        *_types(world),
-        *_link_types(world),
-        *_objects(world),
-        *_links(world),
-        *_roles(world),
-        *(
-            (f"actions.{name}{path}", message)
-            for name, action in world.actions.items()
-            for path, message in action_problems(world, action)
-        ),
-    ]
+    if isinstance(world, ObjectsWorld):
+        return [*_clock(world), *_things(world), *_roles(world), *_actions(world)]
+    return [*_clock(world), *_roles(world)]
+
+
+def _things(world: ObjectsWorld) -> Iterator[Found]:
+    yield from _types(world)
+    yield from _link_types(world)
+    yield from _objects(world)
+    yield from _links(world)
+
+
+def _actions(world: ObjectsWorld) -> Iterator[Found]:
+    for name, action in world.actions.items():
+        for path, message in action_problems(world, action):
+            yield f"actions.{name}{path}", message
 
 
 def _clock(world: World) -> Iterator[Found]:
@@ -42,7 +45,7 @@ def _clock(world: World) -> Iterator[Found]:
         yield "now", "has no time zone; write `Z` for UTC or an offset such as `+01:00` behind it"
 
 
-def _types(world: World) -> Iterator[Found]:
+def _types(world: ObjectsWorld) -> Iterator[Found]:
     for name, kind in world.types.items():
         path = f"types.{name}"
         for property, schema in kind.properties.items():
@@ -74,14 +77,14 @@ def _allowed_types(schema: dict[str, Any]) -> set[str]:
     return {written} if isinstance(written, str) else set(written)
 
 
-def _link_types(world: World) -> Iterator[Found]:
+def _link_types(world: ObjectsWorld) -> Iterator[Found]:
     for name, link in world.links.items():
         for end, type in (("from", link.source), ("to", link.target)):
             if type not in world.types:
                 yield f"links.{name}.{end}", _no_type(type, world)
 
 
-def _objects(world: World) -> Iterator[Found]:
+def _objects(world: ObjectsWorld) -> Iterator[Found]:
     broken = {
         name
         for name, kind in world.types.items()
@@ -116,7 +119,7 @@ def _named(type: str) -> Callable[[str], str]:
     return lambda path: f"`{path}`" if path else f"this {type}"
 
 
-def _links(world: World) -> Iterator[Found]:
+def _links(world: ObjectsWorld) -> Iterator[Found]:
     keys = {
         type: {as_text(o.get(kind.key)) for o in world.objects.get(type, ())}
         for type, kind in world.types.items()
@@ -140,33 +143,43 @@ def _links(world: World) -> Iterator[Found]:
 
 
 def _roles(world: World) -> Iterator[Found]:
+    tools = world.declared_tools()
     for name, role in world.roles.items():
         for number, entry in enumerate(role.allow):
-            if not any(covers(entry, action) for action in world.actions):
-                guess = did_you_mean(entry, world.actions)
+            if tools is not None and not any(covers(entry, tool) for tool in tools):
+                guess = did_you_mean(entry, tools)
                 yield f"roles.{name}.allow[{number}]", f"there is no action {entry!r}{guess}"
-        yield from _role_conditions(world, name, role)
+        yield from _role_conditions(name, role, tools)
 
 
-def _role_conditions(world: World, name: str, role: Role) -> Iterator[Found]:
+def _role_conditions(
+    name: str, role: Role, tools: Mapping[str, DeclaredTool] | None
+) -> Iterator[Found]:
     for action, conditions in role.when.items():
         path = f"roles.{name}.when.{action}"
-        if action not in world.actions:
-            guess = did_you_mean(action, world.actions)
-            yield path, f"there is no action {action!r}{guess}"
+        if tools is not None and action not in tools:
+            yield path, f"there is no action {action!r}{did_you_mean(action, tools)}"
             continue
         if not allows(role, action):
             yield path, f"role {name!r} may not call {action} at all; name it under `allow`"
-        declared = world.actions[action].parameters.get("properties", {})
+        parameters = tools[action].parameters if tools is not None else None
         for argument, condition in conditions.items():
-            first = argument.partition(".")[0]
-            if argument not in declared and first not in declared:
-                guess = did_you_mean(first, declared)
-                yield f"{path}.{argument}", f"{action} has no argument {first!r}{guess}"
+            if parameters is not None:
+                yield from _no_argument(action, argument, parameters, path)
             for _, operand in condition.operators:
                 for placeholder in placeholders.names(operand):
                     yield f"{path}.{argument}", f"{shown(placeholder)}: rights hold no placeholders"
 
 
-def _no_type(type: str, world: World) -> str:
+def _no_argument(
+    action: str, argument: str, parameters: Mapping[str, Any], path: str
+) -> Iterator[Found]:
+    declared = parameters.get("properties", {})
+    first = argument.partition(".")[0]
+    if argument not in declared and first not in declared:
+        guess = did_you_mean(first, declared)
+        yield f"{path}.{argument}", f"{action} has no argument {first!r}{guess}"
+
+
+def _no_type(type: str, world: ObjectsWorld) -> str:
     return f"there is no object type {type!r}{did_you_mean(type, world.types)}"

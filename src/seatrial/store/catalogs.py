@@ -9,10 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from seatrial.documents import Arm, Case, Catalog, Fixture, Kind, Source, Suite
 
-_Any = Annotated[
-    Case | Suite | Arm | Annotated[Fixture, Field(discriminator="type")],
-    Field(discriminator="kind"),
-]
+_Any = Annotated[Case | Suite | Arm | Fixture, Field(discriminator="kind")]
 
 
 class _Entry(BaseModel):

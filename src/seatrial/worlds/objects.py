@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
+from seatrial.documents.world import ObjectsWorld
+from seatrial.state import State
 from seatrial.state.actions import Actions
 from seatrial.state.difference import difference
 from seatrial.state.scope import Trial
@@ -13,7 +16,7 @@ from seatrial.tools import Tool
 from seatrial.trace import Answer, Change, Json
 
 
-class ObjectsWorld:
+class ObjectsCopy:
     """One trial's world, served as one tool server; what it hands out cannot be used to change it."""
 
     def __init__(self, actions: Actions, *, run_token: str, seed: int) -> None:
@@ -64,6 +67,37 @@ class ObjectsWorld:
         """The exact difference from the trial's start to now."""
         return difference(self._actions.start, self._state)
 
+    async def captured(self) -> State:
+        """Everything there is now."""
+        return self._state
+
+    async def difference(self) -> tuple[Change, ...]:
+        """The same as `changes`, in the way that all kinds of worlds have."""
+        return self.changes()
+
     def state(self) -> dict[str, Json]:
         """Everything there is now, frozen: `{"objects": {type: {key: {…}}}, "links": [{type, from, to}]}`."""
         return self._state.captured()
+
+
+_ready: dict[int, tuple[weakref.ref[ObjectsWorld], Actions]] = {}
+"""By the fixture's identity: its actions made ready, for as long as the fixture is in use."""
+
+
+def open_world(fixture: ObjectsWorld, *, run_token: str, seed: int) -> ObjectsCopy:
+    """A trial's own copy of a world. The first of a fixture costs its size, all further ones nothing.
+
+    `run_token` is what `{{run}}` stands for, `seed` what `{{new_id}}` is drawn from.
+    """
+    return ObjectsCopy(_actions(fixture), run_token=run_token, seed=seed)
+
+
+def _actions(fixture: ObjectsWorld) -> Actions:
+    identity = id(fixture)
+    known = _ready.get(identity)
+    if known is not None and known[0]() is fixture:
+        return known[1]
+    # What is made ready must not keep the fixture alive, or it would never be forgotten.
+    actions = Actions(fixture.model_copy())
+    _ready[identity] = (weakref.ref(fixture, lambda _: _ready.pop(identity, None)), actions)
+    return actions

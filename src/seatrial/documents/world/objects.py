@@ -1,17 +1,15 @@
-"""Fixtures: the practice world as data, and mocked tool answers."""
+"""A practice world of kind `objects`: objects, links, and actions declared as data."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictInt
 
-from seatrial.documents import placeholders
-from seatrial.documents.base import Document, Id, Instant, Part
+from seatrial.documents.base import Part
 from seatrial.documents.conditions import Conditions
-
-Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")]
-"""A name inside a world: of a type, property, action, role or link."""
+from seatrial.documents.world.base import DeclaredTool, Name, World
 
 Path = Annotated[str, Field(min_length=1)]
 """A path as in a placeholder, without the braces: `order.total`, `args.lines`,
@@ -50,17 +48,6 @@ class Link(Part):
     """Key of the object it starts from."""
     target: str = Field(alias="to")
     """Key of the object it leads to."""
-
-
-class Role(Part):
-    """Who acts, and what they may do."""
-
-    allow: tuple[str, ...]
-    """Names of actions; `*` at the end of a name stands for any rest."""
-    when: dict[Name, Conditions] = Field(default_factory=dict)
-    """Action → conditions over its arguments, without which it is beyond the role's rights."""
-    see_refused: StrictBool = True
-    """Actions beyond the rights are listed and refused when called; false: they are not listed."""
 
 
 class Bind(Part):
@@ -214,19 +201,11 @@ class Action(Part):
     """JSON Schema (2020-12) of the answer, an object; the tool then declares it."""
 
 
-class World(Document):
+class ObjectsWorld(World):
     """A practice world of kind `objects`: a starting state, roles, and actions declared as data."""
 
-    kind: Literal["fixture"]
-    type: Literal["world"]
     world: Literal["objects"] = "objects"
     """The kind of practice world."""
-    title: str = ""
-    """One line for people; agents do not see it."""
-    instructions: str = ""
-    """What the server tells agents about itself."""
-    now: Instant
-    """The frozen clock of every trial; with a time zone."""
     types: dict[Name, ObjectType] = Field(min_length=1)
     """Object types."""
     links: dict[Name, LinkType] = Field(default_factory=dict)
@@ -235,47 +214,18 @@ class World(Document):
     """The starting objects, by type."""
     linked: tuple[Link, ...] = ()
     """The starting links."""
-    roles: dict[Name, Role] = Field(default_factory=dict)
-    """Roles by name."""
     actions: dict[Name, Action] = Field(min_length=1)
     """Actions by name; the agent sees one MCP tool each, on a server named as the world."""
 
-    def clock(self, name: str) -> str | None:
-        """What `now`, `today`, or one of them moved (`today - 30 days`) stands for in its trials."""
-        return placeholders.moved(name, self.now)
+    def declared_tools(self) -> Mapping[str, DeclaredTool]:
+        return {n: DeclaredTool(a.parameters, a.read_only) for n, a in self.actions.items()}
 
+    def declared_types(self) -> Mapping[str, frozenset[str]]:
+        return {name: frozenset(type.properties) for name, type in self.types.items()}
 
-class MockRule(Part):
-    """One rule: when the arguments fulfil all conditions, this is the answer."""
+    def declared_keys(self, type: str) -> frozenset[str]:
+        key = self.types[type].key
+        return frozenset(str(properties.get(key)) for properties in self.objects.get(type, ()))
 
-    when: Conditions = Field(default_factory=dict)
-    """Conditions over the arguments; `matches` is refused here."""
-    answer: Any = None
-    """An object, a list or text; may hold `{{args.…}}`, `{{now}}`, `{{today}}`."""
-    error: str | None = None
-    """Answer with this tool error instead."""
-    delay_ms: StrictInt = Field(default=0, ge=0)
-    """Make the agent wait."""
-
-
-class MockedTool(Part):
-    """The mocked answers of one tool: the first rule that fits."""
-
-    rules: tuple[MockRule, ...] = Field(min_length=1)
-    """Tried in order. When none fits the agent gets an error that names the nearest rule."""
-
-
-class Answers(Document):
-    """Mocked tool answers for the cases that name this fixture; only read-only tools may be mocked."""
-
-    kind: Literal["fixture"]
-    type: Literal["answers"]
-    title: str = ""
-    """One line for people."""
-    tools: dict[Name, MockedTool] = Field(min_length=1)
-    """Tool → answers."""
-
-
-Fixture = Annotated[World | Answers, Field(discriminator="type")]
-
-__all__ = ["Answers", "Fixture", "Id", "World"]
+    def declared_links(self) -> frozenset[str]:
+        return frozenset(self.links)

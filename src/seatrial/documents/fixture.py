@@ -1,0 +1,23 @@
+"""A fixture: what a case leans on, one of several types."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Tag
+
+from seatrial.documents.answers import Answers
+from seatrial.documents.world import ObjectsWorld
+
+
+def _tag(value: Any) -> str | None:
+    """`answers`, or the kind of a world, which is `objects` where none is written."""
+    read = value.get if isinstance(value, dict) else lambda key, default=None: getattr(value, key)
+    type = read("type")
+    return read("world", "objects") if type == "world" else type
+
+
+Fixture = Annotated[
+    Annotated[ObjectsWorld, Tag("objects")] | Annotated[Answers, Tag("answers")],
+    Discriminator(_tag),
+]

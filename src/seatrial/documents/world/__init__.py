@@ -1,0 +1,46 @@
+"""Practice worlds, one module per kind."""
+
+from __future__ import annotations
+
+from seatrial.documents.world.base import DeclaredTool, Name, Role, World
+from seatrial.documents.world.objects import (
+    Action,
+    AddToProperty,
+    Bind,
+    CreateObject,
+    DeleteObject,
+    Effect,
+    Find,
+    Link,
+    LinkType,
+    MakeLink,
+    ObjectsWorld,
+    ObjectType,
+    Precondition,
+    SetProperties,
+)
+
+WORLDS: dict[str, type[World]] = {"objects": ObjectsWorld}
+"""Kind of practice world → its model."""
+
+__all__ = [
+    "WORLDS",
+    "Action",
+    "AddToProperty",
+    "Bind",
+    "CreateObject",
+    "DeclaredTool",
+    "DeleteObject",
+    "Effect",
+    "Find",
+    "Link",
+    "LinkType",
+    "MakeLink",
+    "Name",
+    "ObjectType",
+    "ObjectsWorld",
+    "Precondition",
+    "Role",
+    "SetProperties",
+    "World",
+]

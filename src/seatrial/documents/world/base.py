@@ -1,0 +1,76 @@
+"""What practice worlds of all kinds have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StrictBool
+
+from seatrial.documents import placeholders
+from seatrial.documents.base import Document, Instant, Part
+from seatrial.documents.conditions import Conditions
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")]
+"""A name inside a world: of a type, property, action, role or link."""
+
+
+class Role(Part):
+    """Who acts, and what they may do."""
+
+    allow: tuple[str, ...]
+    """Names of actions; `*` at the end of a name stands for any rest."""
+    when: dict[Name, Conditions] = Field(default_factory=dict)
+    """Action → conditions over its arguments, without which it is beyond the role's rights."""
+    see_refused: StrictBool = True
+    """Actions beyond the rights are listed and refused when called; false: they are not listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTool:
+    """What a fixture says about a tool before the world is started."""
+
+    parameters: dict[str, Any] | None
+    """JSON Schema of its arguments; None where only the running world knows."""
+    read_only: bool | None
+    """Whether it changes nothing; None where only the running world knows."""
+
+
+class World(Document):
+    """A practice world: what there is when a trial starts, what can be done with it, and by whom."""
+
+    kind: Literal["fixture"]
+    type: Literal["world"]
+    world: str
+    """The kind of practice world."""
+    title: str = ""
+    """One line for people; agents do not see it."""
+    instructions: str = ""
+    """What the server tells agents about itself."""
+    now: Instant
+    """The frozen clock of every trial; with a time zone."""
+    roles: dict[Name, Role] = Field(default_factory=dict)
+    """Roles by name."""
+
+    def clock(self, name: str) -> str | None:
+        """What `now`, `today`, or one of them moved (`today - 30 days`) stands for in its trials."""
+        return placeholders.moved(name, self.now)
+
+    # What can be said before the world is started, so that `check` can hold cases against it.
+
+    def declared_tools(self) -> Mapping[str, DeclaredTool] | None:
+        """Its tools by name; None where only the running world knows."""
+        return None
+
+    def declared_types(self) -> Mapping[str, frozenset[str] | None] | None:
+        """Its object types and their properties (None: any); None where only the running world knows."""
+        return None
+
+    def declared_keys(self, type: str) -> frozenset[str] | None:
+        """Keys of the objects of a type at the start; None where only the running world knows."""
+        return None
+
+    def declared_links(self) -> frozenset[str]:
+        """Its link types."""
+        return frozenset()

@@ -1,0 +1,46 @@
+"""What the worlds of a run share, and the door through which each trial gets its copy."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from seatrial.documents.world import ObjectsWorld, World
+from seatrial.worlds.copies import WorldCopy
+from seatrial.worlds.objects import open_world
+
+
+@dataclass(slots=True)
+class Stage:
+    """Where the worlds of a run stand."""
+
+    root: Path
+    """The repository's root: fixtures name their files from there."""
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The environment that worlds are given parts of."""
+
+    @asynccontextmanager
+    async def open(self, fixture: World, *, run_token: str, seed: int) -> AsyncIterator[WorldCopy]:
+        """A trial's own copy of a world, until the block ends; then nothing of it is left.
+
+        Args:
+            fixture: the world.
+            run_token: what `{{run}}` stands for.
+            seed: what is drawn at random is drawn from this.
+
+        Raises:
+            ToolServerError: the world cannot be set up.
+        """
+        match fixture:
+            case ObjectsWorld():
+                yield open_world(fixture, run_token=run_token, seed=seed)
+            case _:
+                raise AssertionError(f"no world of kind {fixture.world!r} is known here")
+
+
+@asynccontextmanager
+async def staged(root: Path, environ: Mapping[str, str] | None = None) -> AsyncIterator[Stage]:
+    """A stage for the worlds of a run, until the block ends; then nothing of it is left."""
+    yield Stage(root, environ or {})
