@@ -2,12 +2,11 @@
 
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from tests import bike_shop, sides
+from tests.stored_runs import CASES, stored
 from tests.work_trees import WorkTree
 
 from seatrial import baseline
@@ -15,13 +14,10 @@ from seatrial.cli import main
 from seatrial.compare import Comparison
 from seatrial.gate import Ruling
 from seatrial.git import Repository
-from seatrial.records import Manifest, PlannedCase
-from seatrial.store import RUNS, Run, Writer
-from seatrial.trace import Trace
+from seatrial.store import RUNS
 from seatrial.verdicts import Gate
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07 \u202eevil \x9b31m\r"
-CASES = ("rent", "refuse", "return")
 GOOD = dict.fromkeys(CASES, "p" * 12)
 FINE = dict.fromkeys(CASES, "p" * 5)
 
@@ -31,53 +27,6 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.chdir(tmp_path)
-
-
-def stored(
-    folder: Path | str,
-    trials: Mapping[str, str],
-    *arms: str,
-    gate: Mapping[str, object] | None = None,
-    title: str = "A bike is handed out",
-    reason: str | None = None,
-) -> Run:
-    """A run folder with these trials of each arm."""
-    arms = arms or ("clerk-2",)
-    cases = [bike_shop.case(id, required=id != "return", title=title) for id in CASES]
-    documents = bike_shop.catalog(
-        *cases,
-        *(bike_shop.arm(arm, version=arm[-1]) for arm in arms),
-        bike_shop.suite(cases, gate=dict(gate or {})),
-    )
-    folder = Path(folder)
-    manifest = Manifest(
-        run=folder.name,
-        suite="all",
-        arms=arms,
-        trials=5,
-        seed=1,
-        created_at="2026-04-01T10:00:00+00:00",
-        seatrial="0.1.0",
-        plan=tuple(
-            PlannedCase(
-                case=case.id,
-                selected=True,
-                reasons=("no base given",),
-                required=case.required,
-                trials=len(trials.get(case.id, "p")),
-            )
-            for case in cases
-        ),
-        fingerprints={f"{id}@{arm}": sides.FINGERPRINT for id in CASES for arm in arms},
-    )
-    with Writer.create(folder, manifest, documents) as writer:
-        for arm in arms:
-            for record in sides.records(trials, arm):
-                if reason is not None:
-                    found = tuple(f.model_copy(update={"reason": reason}) for f in record.findings)
-                    record = record.model_copy(update={"findings": found})
-                writer.add(record, Trace(case=record.case, arm=arm, number=record.number))
-    return Run.open(folder)
 
 
 def seatrial(*words: str) -> Result:

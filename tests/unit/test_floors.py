@@ -7,7 +7,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PURE = (
-    "gate", "compare", "selection", "plan", "checks", "comparability", "state", "stats", "redaction",
+    "selftest", "gate", "compare", "selection", "plan", "checks", "comparability", "state", "stats",
+    "redaction",
     "documents", "tools", "trace", "verdicts", "records", "errors",
 )  # fmt: skip
 

@@ -21,10 +21,11 @@ from seatrial.cli.release import release
 from seatrial.cli.report import report
 from seatrial.cli.run import run
 from seatrial.cli.schema import schema
+from seatrial.cli.selftest import selftest
 from seatrial.errors import Error, ExitCode
 
 COMMANDS: tuple[click.Command, ...] = (
-    check, schema, plan, run, compare, gate, report, release, baseline,
+    check, schema, plan, run, compare, gate, report, release, baseline, selftest,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 

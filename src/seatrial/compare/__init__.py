@@ -1,6 +1,8 @@
 """Baseline records + candidate records → comparison, case by case and as a suite."""
 
-from seatrial.compare.comparing import compare
+from seatrial.compare.comparing import compare, compare_counts
+from seatrial.compare.judging import rule_for
+from seatrial.compare.matching import Entry
 from seatrial.compare.model import (
     BaselineInfo,
     CaseComparison,
@@ -12,19 +14,24 @@ from seatrial.compare.model import (
     Worst,
     worst_first,
 )
-from seatrial.compare.sides import CaseFacts, Side
+from seatrial.compare.sides import CaseFacts, Side, Trials, count
 
 __all__ = [
     "BaselineInfo",
     "CaseComparison",
     "CaseFacts",
     "Comparison",
+    "Entry",
     "PassK",
     "ServedModels",
     "Side",
     "SuiteComparison",
     "Tally",
+    "Trials",
     "Worst",
     "compare",
+    "compare_counts",
+    "count",
+    "rule_for",
     "worst_first",
 ]

@@ -106,6 +106,18 @@ class Trials:
     """There are trials beyond the first batch."""
     worst: TrialRecord | None = None
 
+    @classmethod
+    def of(cls, passed: int, valid: int, *, first: tuple[int, int] | None = None) -> Trials:
+        """Valid trials that were counted elsewhere; `first` is (passed, valid) of the first batch, if not all."""
+        in_batch, batch = first or (passed, valid)
+        return cls(
+            passed=passed,
+            valid=valid,
+            batch_passed=in_batch,
+            batch_valid=batch,
+            added=batch < valid,
+        )
+
     @property
     def seen(self) -> int:
         """All trials, invalid ones too."""

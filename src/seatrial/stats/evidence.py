@@ -56,8 +56,11 @@ def fit_prior(tallies: Iterable[tuple[int, int]]) -> Prior:
     without trials do not count.
     """
     counts = sorted((t, times) for t, times in Counter(tallies).items() if t[1] > 0)
-    if not counts:
-        return DEFAULT_PRIOR
+    return _fitted(tuple(counts)) if counts else DEFAULT_PRIOR
+
+
+@lru_cache(maxsize=256)
+def _fitted(counts: tuple[tuple[tuple[int, int], int], ...]) -> Prior:
     import numpy as np
     from scipy.optimize import minimize
     from scipy.special import betaln

@@ -1,0 +1,82 @@
+"""A suite and what its baseline says of each case: what `selftest`, `power` and `plan` begin with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seatrial.baseline import Baseline, resolve
+from seatrial.compare import Side, count
+from seatrial.documents import Catalog, Suite
+from seatrial.errors import UsageError
+from seatrial.selftest import Subject
+from seatrial.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A suite as it lies in the folder, held against its baseline."""
+
+    suite: Suite
+    agent: str
+    baseline: Baseline
+    subjects: tuple[Subject, ...]
+    """Its cases that have valid baseline trials, in the suite's order."""
+    without: tuple[str, ...]
+    """Those that have none."""
+
+    @property
+    def required(self) -> int:
+        """How many of the subjects are required."""
+        return sum(s.required for s in self.subjects)
+
+
+def stored(
+    workspace: Workspace, suite: str, agent: str | None, spec: str | None, trials: int | None
+) -> Stored:
+    """The suite's cases with their stored baseline trials.
+
+    Args:
+        workspace: where the documents lie.
+        suite: id of the suite.
+        agent: whose cases; may be left out where all are of one agent.
+        spec: the baseline, as `--baseline` names it; None for the newest release.
+        trials: candidate trials of each case, instead of what cases and suite say.
+
+    Raises:
+        UsageError: there is no such suite, or it is not clear which agent is meant.
+        BaselineError: there is no such baseline, or it has no valid trial of any case.
+    """
+    catalog = workspace.catalog()
+    found, _ = workspace.suite_and_arms(catalog, suite, ())
+    chosen = _agent(catalog, found, agent)
+    baseline = resolve(spec, suite, chosen, root=workspace.root, repository=workspace.repository)
+    run = baseline.run
+    counted, _ = count(Side.of(run.manifest, run.catalog, baseline.info.arm, run.records()))
+    subjects, without = [], []
+    for case in catalog.suite_cases(found):
+        if case.agent != chosen:
+            continue
+        known = counted.get(case.id)
+        if known is None or not known.batch_valid:
+            without.append(case.id)
+            continue
+        first = trials or case.trials or found.trials
+        subjects.append(
+            Subject(case.id, case.required, known.batch_passed, known.batch_valid, first)
+        )
+    if not subjects:
+        raise UsageError(
+            f"the baseline {baseline.info.where} has no valid trial of any case of suite {suite!r}",
+            hint="record one: seatrial run, then seatrial release",
+        )
+    return Stored(found, chosen, baseline, tuple(subjects), tuple(without))
+
+
+def _agent(catalog: Catalog, suite: Suite, agent: str | None) -> str:
+    agents = sorted({case.agent for case in catalog.suite_cases(suite)})
+    if agent is None and len(agents) == 1:
+        return agents[0]
+    if agent in agents:
+        return agent
+    has = f"has no case for agent {agent!r}" if agent else f"is for {len(agents)} agents"
+    raise UsageError(f"suite {suite.id!r} {has}", hint=f"--agent, with one of {', '.join(agents)}")

@@ -1,0 +1,62 @@
+"""Run folders on disk whose trials are given as a few characters each (see `tests.sides`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests import bike_shop, sides
+
+from seatrial.records import Manifest, PlannedCase
+from seatrial.store import Run, Writer
+from seatrial.trace import Trace
+
+CASES = ("rent", "refuse", "return")
+"""Required but the last."""
+
+
+def stored(
+    folder: Path | str,
+    trials: Mapping[str, str],
+    *arms: str,
+    gate: Mapping[str, object] | None = None,
+    title: str = "A bike is handed out",
+    reason: str | None = None,
+) -> Run:
+    """A run folder with these trials of each arm."""
+    arms = arms or ("clerk-2",)
+    cases = [bike_shop.case(id, required=id != "return", title=title) for id in CASES]
+    documents = bike_shop.catalog(
+        *cases,
+        *(bike_shop.arm(arm, version=arm[-1]) for arm in arms),
+        bike_shop.suite(cases, gate=dict(gate or {})),
+    )
+    folder = Path(folder)
+    manifest = Manifest(
+        run=folder.name,
+        suite="all",
+        arms=arms,
+        trials=5,
+        seed=1,
+        created_at="2026-04-01T10:00:00+00:00",
+        seatrial="0.1.0",
+        plan=tuple(
+            PlannedCase(
+                case=case.id,
+                selected=True,
+                reasons=("no base given",),
+                required=case.required,
+                trials=len(trials.get(case.id, "p")),
+            )
+            for case in cases
+        ),
+        fingerprints={f"{id}@{arm}": sides.FINGERPRINT for id in CASES for arm in arms},
+    )
+    with Writer.create(folder, manifest, documents) as writer:
+        for arm in arms:
+            for record in sides.records(trials, arm):
+                if reason is not None:
+                    found = tuple(f.model_copy(update={"reason": reason}) for f in record.findings)
+                    record = record.model_copy(update={"findings": found})
+                writer.add(record, Trace(case=record.case, arm=arm, number=record.number))
+    return Run.open(folder)
