@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -214,6 +215,7 @@ def test_run_that_is_killed_at_any_instant_loses_nothing_and_runs_nothing_twice(
         (case, arm, n) for case in "ab" for arm in ("program", "rents") for n in range(1, 41)
     )
     assert (tmp_path / "r" / "journal.jsonl").read_bytes().startswith(before)
+    assert list(Path(tempfile.gettempdir()).glob(f"seatrial-{run_after.manifest.run}-*")) == []
     for record in run_after.records():
         assert run_after.trace(record).number == record.number
     assert _agents_of(tmp_path / "r") == []
@@ -228,7 +230,7 @@ def test_second_runner_on_a_run_is_refused(tmp_path: Path):
 
     done = _seatrial(tmp_path, "run", "--resume", "r")
 
-    run.kill()
+    run.send_signal(signal.SIGINT)
     run.communicate(timeout=60)
     assert done.returncode == 2
     assert f"r is being written by another runner (process {run.pid})" in done.stderr

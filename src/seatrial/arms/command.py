@@ -5,7 +5,7 @@ asked to end (SIGTERM), and after two more seconds made to (SIGKILL). Processes 
 group are found by the trial's token in their environment (Linux only) and killed as well. All of this
 is shielded from cancellation and each wait in it is bounded, so that neither a Ctrl-C nor a hanging
 agent leaves a process behind. What is killed together with the runner (`kill -9`) sees its stdin
-closed; what does not heed that is swept away by `sweep` when the run is resumed.
+closed; what does not heed that is taken away by `clear` when the run is resumed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ async def open(adapter: Command, seat: Seat) -> AsyncIterator[Conversation]:
     Raises:
         ArmError: it cannot be started.
     """
-    folder = Path(tempfile.mkdtemp(prefix="seatrial-"))
+    folder = Path(tempfile.mkdtemp(prefix=_prefix(seat.run)))
     try:
         with anyio.CancelScope(shield=True):  # a process that was half started would be nobody's
             process = await _start(adapter, seat, folder)
@@ -330,6 +330,16 @@ def _variable(server: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "_" for c in server).upper()
 
 
+async def clear(run: str) -> None:
+    """Take away what a run that was killed left behind: processes (Linux only) and folders."""
+    await sweep("SEATRIAL_RUN", run)
+    await anyio.to_thread.run_sync(_remove_folders, run)
+
+
+def _prefix(run: str) -> str:
+    return f"seatrial-{run}-"
+
+
 async def sweep(variable: str, value: str) -> None:
     """Kill every process that carries this environment variable, until none is left (Linux only)."""
     for _ in range(20):
@@ -368,6 +378,11 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+def _remove_folders(run: str) -> None:
+    for folder in Path(tempfile.gettempdir()).glob(f"{_prefix(run)}*"):
+        _remove(folder)
 
 
 def _remove(folder: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 
 from seatrial import arms
-from seatrial.arms.command import sweep
+from seatrial.arms.command import clear
 from seatrial.checks.again import Grader
 from seatrial.documents import Arm, Catalog, Command, Recorded
 from seatrial.errors import UsageError
@@ -128,8 +128,7 @@ async def run(
     """
     used = {id: catalog.arms[id] for id in writer.manifest.arms}
     if any(isinstance(arm.adapter, Command) for arm in used.values()):
-        # What a run that was killed with `kill -9` may have left behind.
-        await sweep("SEATRIAL_RUN", writer.manifest.run)
+        await clear(writer.manifest.run)
     queue = Queue(at_once or AT_ONCE, {id: _room(arm, at_once) for id, arm in used.items()})
     known = set(stored)
     total = len(known)
