@@ -203,6 +203,15 @@ def test_live_baseline_that_fails_a_little_does_not_confirm():
     assert decision.why == "live baseline trials do not confirm it"
 
 
+def test_stale_baseline_is_noticed_before_the_evidence_is_strong():
+    """Both arms fail half of the time: against both records together that is never strong evidence."""
+    decision = decide(counts(5, 5, live=(4, 8)), LIVE)
+
+    assert (decision.outcome, decision.lacks) == (Outcome.UNDECIDED, "fresh_baseline")
+    assert decide(counts(5, 5, live=(7, 8)), LIVE).outcome is None
+    assert decide(counts(13, 1, live=(4, 8)), LIVE).outcome is Outcome.UNCHANGED
+
+
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 20), st.integers(0, 20))
 def test_one_more_failure_never_takes_back_a_regression(s, f, c, missed):
     if decide(counts(s, f, (c, c + missed)), EIGHT).outcome is Outcome.REGRESSED:
@@ -266,3 +275,16 @@ def test_a_case_that_dies_is_always_found_and_one_that_halves_nearly_always():
 
     assert died == [Outcome.REGRESSED] * 200
     assert halved.count(Outcome.REGRESSED) / 600 > 0.90
+
+
+def test_world_that_changed_under_both_arms_is_never_held_against_the_candidate():
+    """Ten of 100 cases halve for the release as well: somebody has to record the baseline again."""
+    rng = np.random.default_rng(20260101)
+    for _ in range(25):
+        rates = _suite(rng)
+        ledger = rng.binomial(20, rates)
+        now = rates.copy()
+        now[rng.permutation(CASES)[:10]] *= 0.5
+        rule = Rule(cases=CASES, confirm=6, prior=fit_prior([(int(c), 20) for c in ledger]))
+        ran = [_run(p, p, int(c), rule, rng)[0] for p, c in zip(now, ledger, strict=True)]
+        assert "fresh_baseline" in {d.lacks for d in ran}

@@ -74,7 +74,11 @@ class Rule:
     confirm: int = 0
     """Live baseline trials that must stand before "regressed" is said; 0 where none can be run."""
     drift: float = 0.005
-    """Below this chance the live baseline contradicts the stored one: it is stale."""
+    """Below this chance the live baseline contradicts the stored one, asked once the evidence is strong."""
+    drift_meanwhile: float = 0.0005
+    """The same while it is not, which is asked after every batch of a suspicious case. Without it a change is
+    stopped in 20 % and let through in 13 % of the times that ten of 100 cases halved under both arms, and
+    never with it; it costs 0.3 % of the good changes a recording of the baseline."""
     agree: float = 0.90
     """P(worse) against the live baseline alone that confirms a regression."""
 
@@ -130,8 +134,9 @@ class Decision:
 def decide(counts: Counts, rule: Rule) -> Decision:
     """Judge one case by its counts.
 
-    In this order: strong evidence is confirmed or said; the screen is filled; the case is cleared; the cap
-    ends it; otherwise it is suspicious and more trials are wanted, of the baseline as well where it can be run.
+    In this order: strong evidence is confirmed or said; the screen is filled; the case is cleared; a stale
+    baseline or the cap ends it; otherwise it is suspicious and more trials are wanted, of the baseline as well
+    where it can be run.
     """
     reference, done = counts.reference, counts.passed + counts.failed
     base = reference.trials + reference.live
@@ -150,6 +155,8 @@ def decide(counts: Counts, rule: Rule) -> Decision:
     if _cleared(counts, rule):
         why = f"a drop of {rule.drop:g} or more is ruled out"
         return Decision(Outcome.UNCHANGED, why, evidence)
+    if reference.live >= rule.confirm > 0 and _stale(reference, rule, rule.drift_meanwhile):
+        return _outdated(evidence)
     if not enough and (not rule.confirm or (base == 0 and counts.failed == 0)):
         trials = f"{base} valid trial{'s' if base > 1 else ''}"
         why = f"the baseline has only {trials}" if base else "nothing to compare with"
@@ -180,15 +187,24 @@ def _confirmed(counts: Counts, rule: Rule, evidence: float) -> Decision:
         wanted = rule.confirm - reference.live
         why = "to be confirmed by live baseline trials"
         return Decision(None, why, evidence, live=wanted, lacks="confirmation")
-    if reference.trials and drift_p(reference, rule.prior) < rule.drift:
-        why = "the baseline no longer does what it did when it was recorded"
-        return Decision(Outcome.UNDECIDED, why, evidence, lacks="fresh_baseline")
+    if _stale(reference, rule, rule.drift):
+        return _outdated(evidence)
     live_failed = reference.live - reference.live_passed
     agreed = probability_worse(counts.passed, counts.failed, reference.live_passed, live_failed)
     if agreed >= rule.agree:
         return Decision(Outcome.REGRESSED, chance, evidence)
     why = "live baseline trials do not confirm it"
     return Decision(Outcome.UNDECIDED, why, evidence, lacks="confirmation")
+
+
+def _stale(reference: Reference, rule: Rule, chance: float) -> bool:
+    """The live baseline trials contradict the stored ones."""
+    return reference.trials > 0 and drift_p(reference, rule.prior) < chance
+
+
+def _outdated(evidence: float | None) -> Decision:
+    why = "the baseline no longer does what it did when it was recorded"
+    return Decision(Outcome.UNDECIDED, why, evidence, lacks="fresh_baseline")
 
 
 def _strong(counts: Counts, rule: Rule) -> bool:
