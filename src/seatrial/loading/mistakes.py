@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 
 from seatrial.errors import Problem
 from seatrial.loading.places import Places, Steps
 
 MOST_TOLD = 100
-"""Mistakes that are told of one document."""
+"""Mistakes that are told of one file."""
 MOST_COMPARED = 200
 """Words that a misspelt word is compared with, at most."""
 
@@ -33,14 +34,19 @@ class Mistake:
         return Problem(path, line, column, self.message, self.hint, self.code)
 
 
-def told(mistakes: Sequence[Mistake], path: str, places: Places) -> list[Problem]:
-    """The problems of one document: at most `MOST_TOLD`, and then how many more there are."""
-    problems = [mistake.placed(path, places) for mistake in mistakes[:MOST_TOLD]]
-    if len(mistakes) > MOST_TOLD:
-        line, column = places.at(())
-        message = f"{len(mistakes) - MOST_TOLD} more mistakes in this document"
-        problems.append(Problem(path, line, column, message, code="more"))
-    return problems
+def placed(mistakes: Iterable[Mistake], path: str, places: Places) -> list[Problem]:
+    """The mistakes of one document as problems: no more than are told, and one to see that there were more."""
+    return [mistake.placed(path, places) for mistake in islice(mistakes, MOST_TOLD + 1)]
+
+
+def told(problems: Sequence[Problem]) -> list[Problem]:
+    """The problems of one file: the first `MOST_TOLD`, and whether there are more."""
+    if len(problems) <= MOST_TOLD:
+        return list(problems)
+    first = list(problems[:MOST_TOLD])
+    last = max(first)
+    message = f"and more: only {MOST_TOLD} mistakes of a file are told at once"
+    return [*first, Problem(last.path, last.line, last.column, message, code="more")]
 
 
 def cut(text: str, limit: int = 60) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from seatrial.documents import Condition
-from seatrial.loading.library import DYNAMIC_REFERENCE, REFERENCE, Found, Library
+from seatrial.loading.library import Found, Library
 from seatrial.loading.mistakes import Mistake
 from seatrial.loading.places import Steps
 from seatrial.state.schemas import schema_problem
@@ -20,7 +20,7 @@ from seatrial.state.schemas import schema_problem
 def unusable_schemas(library: Library) -> Found:
     """`schema` operands that lead outside of themselves: nothing is ever fetched."""
     for draft in library.drafts.values():
-        if {REFERENCE, DYNAMIC_REFERENCE} & draft.marks:
+        if draft.may_refer:
             for steps, condition in _conditions(draft.document, ()):
                 schema = condition.json_schema
                 problem = schema_problem(schema) if isinstance(schema, dict) else None

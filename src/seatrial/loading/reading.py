@@ -27,7 +27,7 @@ from yaml.events import (
 
 from seatrial.errors import Problem
 from seatrial.loading import syntax
-from seatrial.loading.mistakes import cut
+from seatrial.loading.mistakes import MOST_TOLD, cut
 
 MAX_BYTES = 5_000_000
 """A larger file is refused before it is parsed."""
@@ -153,6 +153,7 @@ class _Reader:
         self._parser = yaml.CSafeLoader(data)
         self._next: Callable[[], _Event] = self._parser.get_event
         self._values = 0
+        self._noted = 0
         self._anchors: dict[str, tuple[Any, int] | None] = {}
         self._aliased = 0
 
@@ -162,13 +163,13 @@ class _Reader:
         try:
             while (event := self._next()) is not None:
                 if type(event) is DocumentStartEvent:
-                    before = len(self.problems)
+                    before = self._noted
                     self._anchors, self._aliased = {}, 0
                     value = self._node(self._next(), 1)
                     self._next()  # the document's end
                     if value is not None:
                         found += 1
-                        yield Raw(index, value, len(self.problems) == before)
+                        yield Raw(index, value, self._noted == before)
                     index += 1
         except _Abandoned:
             return
@@ -339,10 +340,11 @@ class _Reader:
         return value
 
     def _note(self, event: _Event, message: str, hint: str = "", code: str = "yaml") -> None:
-        mark = event.start_mark
-        self.problems.append(
-            Problem(self._path, mark.line + 1, mark.column + 1, message, hint, code)
-        )
+        self._noted += 1
+        if self._noted <= MOST_TOLD + 1:
+            mark = event.start_mark
+            place = (mark.line + 1, mark.column + 1)
+            self.problems.append(Problem(self._path, *place, message, hint, code))
 
 
 def _weight(value: Any) -> int:

@@ -9,22 +9,20 @@ from seatrial.errors import Problem
 from seatrial.loading.braces import unknown_placeholders
 from seatrial.loading.expectations import impossible_expectations, impossible_mocks
 from seatrial.loading.library import Draft, Found, Library
-from seatrial.loading.mistakes import Mistake, closest, told
+from seatrial.loading.mistakes import MOST_TOLD, Mistake, closest, told
 from seatrial.loading.operands import unusable_schemas
 from seatrial.loading.places import Steps
 
 
 def broken_rules(library: Library) -> list[Problem]:
     """Everything that is wrong between documents that are right by themselves."""
-    found: dict[tuple[Kind, str], list[Mistake]] = defaultdict(list)
+    problems: dict[str, list[Problem]] = defaultdict(list)
     for rule in RULES:
         for draft, mistake in rule(library):
-            found[draft.kind, draft.document.id].append(mistake)
-    problems: list[Problem] = []
-    for key, mistakes in found.items():
-        draft = library.drafts[key]
-        problems += told(mistakes, draft.path, draft.places)
-    return problems
+            of_file = problems[draft.path]
+            if len(of_file) <= MOST_TOLD:
+                of_file.append(mistake.placed(draft.path, draft.places))
+    return [problem for of_file in problems.values() for problem in told(of_file)]
 
 
 def dangling_ids(library: Library) -> Found:
@@ -46,15 +44,16 @@ def _fixture(
     if fixture is None:
         yield from _dangling(library, draft, steps, "fixture", id)
     elif not isinstance(fixture.document, wanted):
-        name = wanted.__name__.lower()
-        message = f"fixture `{id}` is of type `{fixture.value['type']}`, expected `{name}`"
+        names: dict[type, str] = {World: "world", Answers: "answers"}
+        name, is_of = names[wanted], names[type(fixture.document)]
+        message = f"fixture `{id}` is of type `{is_of}`, expected `{name}`"
         yield draft, Mistake(steps, message, code="wrong-fixture")
 
 
 def _dangling(library: Library, draft: Draft, steps: Steps, kind: Kind, id: str) -> Found:
     if (kind, id) in library.places_of_ids or id in library.loose_ids:
         return
-    guess = closest(id, (known for of, known in library.places_of_ids if of == kind))
+    guess = closest(id, library.ids(kind))
     message = f"there is no {kind} `{id}`" + (f"; did you mean `{guess}`?" if guess else "")
     yield draft, Mistake(steps, message, code="dangling-id")
 

@@ -28,6 +28,9 @@ class _Said:
     text: str
 
 
+MOST_WORDED = 2000
+"""Errors of one document that are looked at."""
+
 EXPECTED = {
     "bool_type": "`true` or `false`",
     "date_from_datetime_inexact": "a date like 2026-03-16",
@@ -74,7 +77,7 @@ def mistakes(model: Model, error: ValidationError, holes: Mapping[int, Any]) -> 
     """
     said = [
         _Said(e["type"], follow(model, e["loc"]), e["input"], e.get("ctx", {}), e["msg"])
-        for e in error.errors(include_url=False)
+        for e in error.errors(include_url=False)[:MOST_WORDED]
     ]
     said = [s for s in said if not _is_echo(s, holes)]
     said = list(_one_member_each(said))
