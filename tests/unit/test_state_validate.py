@@ -551,3 +551,11 @@ def test_every_problem_is_told_at_once_in_the_documents_order():
 
 def test_objects_of_a_type_with_a_broken_schema_are_not_held_against_it():
     assert len(problems(("types/order/properties/total", {"type": "numbr"}))) == 1
+
+
+@pytest.mark.parametrize("type", ["strin", None, 3, {}, [None]])
+def test_a_key_with_a_broken_schema_is_one_mistake(type: Any):
+    (found,) = problems(("types/user/properties/id", {"type": type}))
+
+    assert found[0] == "types.user.properties.id"
+    assert found[1].startswith("is no JSON Schema")

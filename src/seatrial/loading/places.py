@@ -100,6 +100,19 @@ class Places(Mapping[str, Position]):
             part = inner
         return part.key or part.place
 
+    def steps(self, path: str) -> Steps:
+        """The steps of a written path, as far as it leads to something."""
+        part, rest = self._top, path
+        steps: list[str | int] = []
+        while rest:
+            try:
+                step, rest = _first_step(part, rest)
+            except KeyError:
+                break
+            part = part.children[step]
+            steps.append(step)
+        return tuple(steps)
+
     def __getitem__(self, path: str) -> Position:
         part = self._top
         rest = path

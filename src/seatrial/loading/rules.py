@@ -9,9 +9,10 @@ from seatrial.errors import Problem
 from seatrial.loading.braces import unknown_placeholders
 from seatrial.loading.expectations import impossible_expectations, impossible_mocks
 from seatrial.loading.library import Draft, Found, Library
-from seatrial.loading.mistakes import MOST_TOLD, Mistake, closest, told
+from seatrial.loading.mistakes import MOST_TOLD, Mistake, closest, cut, told
 from seatrial.loading.operands import unusable_schemas
 from seatrial.loading.places import Steps
+from seatrial.state.validate import world_problems
 
 
 def broken_rules(library: Library) -> list[Problem]:
@@ -91,7 +92,16 @@ def empty_selectors(library: Library) -> Found:
                 yield draft, Mistake(("cases", index), message, code="empty-selector")
 
 
+def broken_worlds(library: Library) -> Found:
+    """A world whose parts do not fit each other."""
+    for draft, world in library.of(World):
+        for path, message in world_problems(world):
+            steps = draft.places.steps(path)
+            yield draft, Mistake(steps, f"`{cut(path)}`: {message}", code="world")
+
+
 RULES = (
+    broken_worlds,
     dangling_ids,
     roles,
     impossible_expectations,

@@ -48,14 +48,17 @@ def _clock(world: World) -> Iterator[Found]:
 def _types(world: ObjectsWorld) -> Iterator[Found]:
     for name, kind in world.types.items():
         path = f"types.{name}"
-        for property, schema in kind.properties.items():
-            problem = schema_problem(schema)
-            if problem:
-                yield f"{path}.properties.{property}", problem
+        broken = {
+            p: why for p, schema in kind.properties.items() if (why := schema_problem(schema))
+        }
+        for property, problem in broken.items():
+            yield f"{path}.properties.{property}", problem
         if kind.key not in kind.properties:
             guess = did_you_mean(kind.key, kind.properties)
             yield f"{path}.key", f"{kind.key!r} is no property of {name}{guess}"
-        elif not {"string", "integer"} & _allowed_types(kind.properties[kind.key]):
+        elif kind.key not in broken and not {"string", "integer"} & _allowed_types(
+            kind.properties[kind.key]
+        ):
             yield (
                 f"{path}.properties.{kind.key}",
                 "is the key, so it must be text or a whole number",
