@@ -8,7 +8,7 @@ from tests import harbour
 
 from seatrial import loading
 from seatrial.errors import InvalidDocuments
-from seatrial.loading import reading
+from seatrial.loading import bounds
 
 
 def told(root: Path) -> list[str]:
@@ -114,7 +114,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path):
 def test_a_large_file_is_refused_without_being_read(tmp_path: Path):
     root = harbour.write(tmp_path)
     with open(root / "cases" / "large.yaml", "wb") as file:
-        file.truncate(50 * reading.MAX_BYTES)
+        file.truncate(50 * bounds.MAX_BYTES)
 
     assert told(root) == [
         "cases/large.yaml:1:1: the file has 250.0 MB; at most 5 MB are read. Split it"

@@ -183,6 +183,7 @@ def test_a_tool_with_open_arguments_may_be_expected_to_get_any(parameters: str):
         " {type: string}}\n      required: [berth_id, boat_id]\n      additionalProperties: false\n",
         f"parameters: {parameters}\n",
     )
+    world = world.replace('"{{args.boat_id}}"', "gull").replace('"{{args.berth_id}}"', "b-1")
     assert parameters in world
     text = harbour.CASE.replace("{berth_id: b-1}", "{berth: b-1}")
     changes = {"fixtures/harbour.yaml": world, "cases/take.yaml": text}

@@ -3,7 +3,9 @@
 import pytest
 
 from seatrial.documents import Source
+from seatrial.loading.bounds import MAX_DEPTH
 from seatrial.loading.places import FilePlaces, Places, written
+from seatrial.loading.reading import read
 
 TEXT = b"""\
 kind: case
@@ -98,6 +100,26 @@ def test_places_are_a_mapping_of_written_paths(file: FilePlaces):
 
 def test_documents_before_the_place_where_a_file_breaks_off_have_places():
     assert Places(FilePlaces(b"a: 1\n---\nb: [\n"), 0)["a"] == (1, 4)
+
+
+def test_documents_before_one_that_is_nested_too_deep_have_places():
+    assert Places(FilePlaces(b"a: 1\n---\n" + b"[" * 950), 0)["a"] == (1, 4)
+
+
+def test_a_document_as_deep_as_the_reader_goes_has_places():
+    text = b"a: " * 1 + b"[" * (MAX_DEPTH - 1) + b"x" + b"]" * (MAX_DEPTH - 1)
+
+    assert read("a.yaml", text).problems == ()
+    assert Places(FilePlaces(text), 0)["a" + "[0]" * (MAX_DEPTH - 1)] == (1, 3 + MAX_DEPTH)
+
+
+def test_steps_of_a_written_path_go_as_far_as_there_is_something(file: FilePlaces):
+    places = Places(file, 0)
+
+    assert places.steps("arguments.address.city") == ("arguments", "address.city")
+    assert places.steps("arguments.items[0]") == ("arguments", "items[0]")
+    assert places.steps("list[1][0]") == ("list", 1, 0)
+    assert places.steps("list[1].gone.x") == ("list", 1)
 
 
 def test_steps_are_written_as_people_read_them():

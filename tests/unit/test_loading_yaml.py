@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from seatrial.loading import reading
+from seatrial.loading import bounds, reading
 from seatrial.loading.reading import read
 
 
@@ -111,16 +111,16 @@ def test_an_endless_opening_is_refused_at_once(opening: str):
 
 
 def test_the_number_of_values_is_bounded():
-    over = told("[" + "1," * reading.MAX_VALUES + "]")
+    over = told("[" + "1," * bounds.MAX_VALUES + "]")
 
-    assert over == [f"a.yaml:1:{reading.MAX_VALUES * 2}: more than 250000 values. Split the file"]
+    assert over == [f"a.yaml:1:{bounds.MAX_VALUES * 2}: more than 250000 values. Split the file"]
 
 
 def test_the_size_of_a_file_is_bounded():
-    assert told(b"a: " + b"x" * reading.MAX_BYTES) == [
+    assert told(b"a: " + b"x" * bounds.MAX_BYTES) == [
         "a.yaml:1:1: the file has 5.0 MB; at most 5 MB are read. Split it"
     ]
-    assert len(value("a: " + "x" * (reading.MAX_BYTES - 3))["a"]) == reading.MAX_BYTES - 3
+    assert len(value("a: " + "x" * (bounds.MAX_BYTES - 3))["a"]) == bounds.MAX_BYTES - 3
 
 
 @pytest.mark.parametrize(

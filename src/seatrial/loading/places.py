@@ -1,7 +1,7 @@
 """Where each part of a document stands, worked out when somebody asks.
 
 Most documents are right and most of their places are never asked for, so a file is parsed a second
-time for them, once for all its documents.
+time for them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from yaml.events import (
     ScalarEvent,
     SequenceEndEvent,
 )
+
+from seatrial.loading.bounds import MAX_DEPTH
 
 Position = tuple[int, int]
 """Line and column, from 1."""
@@ -46,7 +48,7 @@ class _Part:
 
 
 class FilePlaces:
-    """The places of one file."""
+    """The places of one file, as far as it can be read."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -59,8 +61,7 @@ class FilePlaces:
         try:
             while (event := parser.get_event()) is not None:
                 if type(event) is DocumentStartEvent:
-                    anchors: dict[str, _Part] = {}
-                    found.append(_part(parser, parser.get_event(), None, anchors))
+                    found.append(_part(parser, parser.get_event(), None, {}, 1))
         except yaml.YAMLError:
             return found  # the reader has said so; places are asked for what it could read
         return found
@@ -148,7 +149,11 @@ def _walk(part: _Part, steps: Steps) -> Iterator[Steps]:
         yield from _walk(inner, (*steps, step))
 
 
-def _part(parser: Any, event: Any, key: Position | None, anchors: dict[str, _Part]) -> _Part:
+def _part(
+    parser: Any, event: Any, key: Position | None, anchors: dict[str, _Part], depth: int
+) -> _Part:
+    if depth > MAX_DEPTH + 1:
+        raise yaml.YAMLError("nested deeper than the reader goes")
     start = _start(event)
     part = _Part(key if key is not None and key[0] != start[0] else start, key)
     if isinstance(event, AliasEvent):
@@ -160,15 +165,15 @@ def _part(parser: Any, event: Any, key: Position | None, anchors: dict[str, _Par
         while not isinstance(inner := parser.get_event(), MappingEndEvent):
             if isinstance(inner, ScalarEvent):
                 name, at = inner.value, _start(inner)
-                value = _part(parser, parser.get_event(), at, anchors)
+                value = _part(parser, parser.get_event(), at, anchors, depth + 1)
                 part.children.setdefault(name, value)
             else:  # a key that is no plain text: pass over it and its value
-                _part(parser, inner, None, anchors)
-                _part(parser, parser.get_event(), None, anchors)
+                _part(parser, inner, None, anchors, depth + 1)
+                _part(parser, parser.get_event(), None, anchors, depth + 1)
     elif not isinstance(event, ScalarEvent):
         index = 0
         while not isinstance(inner := parser.get_event(), SequenceEndEvent):
-            part.children[index] = _part(parser, inner, None, anchors)
+            part.children[index] = _part(parser, inner, None, anchors, depth + 1)
             index += 1
     if event.anchor is not None:
         anchors[event.anchor] = part

@@ -10,7 +10,6 @@ YAML 1.2 with the core schema, read by libyaml's event parser and nothing that c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,18 +26,9 @@ from yaml.events import (
 
 from seatrial.errors import Problem
 from seatrial.loading import syntax
+from seatrial.loading.bounds import MAX_ALIASED, MAX_BYTES, MAX_DEPTH, MAX_VALUES
 from seatrial.loading.mistakes import MOST_TOLD, cut
-
-MAX_BYTES = 5_000_000
-"""A larger file is refused before it is parsed."""
-MAX_DEPTH = 40
-"""Mappings and lists inside each other."""
-MAX_VALUES = 250_000
-"""Values in one file, keys not counted."""
-MAX_ALIASED = 10_000
-"""Values that the aliases of one document stand for, written out."""
-MAX_DIGITS = 100
-"""Characters of a number."""
+from seatrial.loading.scalars import NO_TEXT, resolve
 
 
 class _Refused:
@@ -100,45 +90,10 @@ def too_large(path: str, size: int) -> Problem:
     return Problem(path, 1, 1, message, "Split it", "too-large")
 
 
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-_TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-_NO_TEXT = frozenset("~nNtTfF+-.0123456789")
-"""What a plain scalar starts with that may be something else than text."""
-
 _Event = Any
 """An event of libyaml; its published types lack most of what it has."""
 
 _CORE = "tag:yaml.org,2002:"
-
-
-def resolve(text: str) -> Any:
-    """The value of a plain scalar by YAML 1.2's core schema (section 10.3.2).
-
-    Raises:
-        ValueError: for a number that is not finite or too long; the text says so.
-    """
-    if text in _NULLS:
-        return None
-    if text in _TRUTH:
-        return _TRUTH[text]
-    if _NOT_FINITE.fullmatch(text):
-        raise ValueError(f"{text} is no finite number")
-    if _INTEGER.fullmatch(text):
-        if len(text) > MAX_DIGITS:
-            raise ValueError(f"a number of {len(text)} characters; at most {MAX_DIGITS} are read")
-        base = 8 if text.startswith("0o") else 16 if text.startswith("0x") else 10
-        return int(text, base)
-    if _DECIMAL.fullmatch(text):
-        if len(text) > MAX_DIGITS:
-            raise ValueError(f"a number of {len(text)} characters; at most {MAX_DIGITS} are read")
-        number = float(text)
-        if number in (float("inf"), float("-inf")):
-            raise ValueError(f"{text} is too large for a number")
-        return number
-    return text
 
 
 class _Reader:
@@ -199,7 +154,7 @@ class _Reader:
             text: str = event.value
             if event.tag is not None:
                 value = self._tagged(event)
-            elif event.implicit[0] and (not text or text[0] in _NO_TEXT):
+            elif event.implicit[0] and (not text or text[0] in NO_TEXT):
                 value = self._plain(event)
             else:
                 value = text
@@ -264,7 +219,7 @@ class _Reader:
         """The key's text; None for a key that was refused."""
         if type(event) is ScalarEvent and event.tag is None and event.anchor is None:
             text: str = event.value
-            if not event.implicit[0] or (text and text[0] not in _NO_TEXT and text != "<<"):
+            if not event.implicit[0] or (text and text[0] not in NO_TEXT and text != "<<"):
                 return text
         key = self._node(event, depth + 1)
         if key == "<<" and type(event) is ScalarEvent and event.implicit[0]:

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from seatrial.errors import Problem
-from seatrial.loading.reading import MAX_BYTES, too_large
+from seatrial.loading.bounds import MAX_BYTES
+from seatrial.loading.reading import too_large
 
 FOLDERS = ("cases", "suites", "arms", "fixtures")
 """Folders of a repository that hold documents."""

@@ -1,0 +1,19 @@
+"""The page about `seatrial check` names every code, and no other."""
+
+import re
+from pathlib import Path
+
+import yaml
+
+TESTS = Path(__file__).parents[1]
+PAGE = TESTS.parent / "docs" / "reference" / "check.md"
+OF_FILES = {"link", "not-a-file", "unreadable", "too-large", "more"}
+"""Codes that tests/component/test_loading_tree.py and test_loading_yaml.py show."""
+
+
+def test_every_code_has_its_line_in_the_reference():
+    rows = yaml.safe_load((TESTS / "fixtures" / "bad_documents.yaml").read_text(encoding="utf-8"))
+    shown = {re.findall(r"\w[\w-]*", said)[0] for row in rows for said in row["problems"]}
+    documented = re.findall(r"^\| `([a-z-]+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert sorted(documented) == sorted(shown | OF_FILES)
