@@ -45,9 +45,8 @@ def _fixture(
     if fixture is None:
         yield from _dangling(library, draft, steps, "fixture", id)
     elif not isinstance(fixture.document, wanted):
-        names: dict[type, str] = {World: "world", Answers: "answers"}
-        name, is_of = names[wanted], names[type(fixture.document)]
-        message = f"fixture `{id}` is of type `{is_of}`, expected `{name}`"
+        expected, found = ("world", "answers") if wanted is World else ("answers", "world")
+        message = f"fixture `{id}` is of type `{found}`, expected `{expected}`"
         yield draft, Mistake(steps, message, code="wrong-fixture")
 
 
