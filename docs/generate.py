@@ -26,7 +26,9 @@ def commands() -> str:
     """Every command's help, as it is printed."""
     parts = ["# Commands\n", NOTE]
     for path, command in _walk(door, ("seatrial",)):
-        context = click.Context(command, info_name=" ".join(path), terminal_width=90)
+        context = click.Context(
+            command, info_name=" ".join(path), terminal_width=90, **door.context_settings
+        )
         help_text = command.get_help(context).rstrip()
         parts.append(f"## `{' '.join(path)}`\n\n```text\n{help_text}\n```\n")
     return "\n".join(parts)
