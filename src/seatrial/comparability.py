@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, World, digest
+from seatrial.documents import Arm, Case, Catalog, World, digest
 from seatrial.state.actions import tool
 from seatrial.state.rights import allows
 
@@ -87,7 +88,10 @@ def expanded(
 
 
 def fingerprints(
-    catalog: Catalog, arms: Iterable[Arm], source_digests: Mapping[str, Mapping[str, str]]
+    catalog: Catalog,
+    arms: Iterable[Arm],
+    source_digests: Mapping[str, Mapping[str, str]],
+    world_digests: Mapping[str, str] = MappingProxyType({}),
 ) -> Fingerprints:
     """The fingerprint of every case and every arm of its agent.
 
@@ -95,9 +99,11 @@ def fingerprints(
         catalog: the cases, as written, and the fixtures that they lean on.
         arms: the arms.
         source_digests: by arm, a digest for each component of files that it is built from.
+        world_digests: by world, a digest of the files that it is made of; of those that have any.
     """
     shown = _Shown(catalog)
     behind = {id: digest(behind_the_tools(fixture)) for id, fixture in catalog.fixtures.items()}
+    behind |= {id: digest([behind[id], files]) for id, files in world_digests.items()}
     of_cases = {case.id: _of_case(case, behind, shown) for case in catalog.cases.values()}
     by_case = {
         f"{case.id}@{arm.id}": of_cases[case.id] | _of_arm(arm, source_digests.get(arm.id, {}))
@@ -109,13 +115,15 @@ def fingerprints(
 
 
 def tools_shown(world: World, role: str | None) -> dict[str, str]:
-    """The tools that a role of a world can list → a digest of what it is shown of each."""
-    if not isinstance(world, ObjectsWorld):
-        return {}
+    """The tools that a role of a world can list → a digest of what it is shown of each.
+
+    Of worlds whose tools are described elsewhere (in code, by a server) there are none: what is shown
+    of these is a part of the world.
+    """
     acting = world.roles.get(role) if role is not None else None
     return {
         name: digest(tool(name, action).as_mcp())
-        for name, action in world.actions.items()
+        for name, action in world.tools_as_data().items()
         if acting is None or acting.see_refused or allows(acting, name)
     }
 
@@ -126,11 +134,11 @@ def behind_the_tools(fixture: Any) -> dict[str, Any]:
     kept = {key: value for key, value in written.items() if key not in _ABOUT_THE_FIXTURE}
     if isinstance(fixture, World):
         kept.pop("instructions", None)
-    if isinstance(fixture, ObjectsWorld):
-        kept["actions"] = {
-            name: {key: value for key, value in action.items() if key not in _SHOWN_OF_ACTIONS}
-            for name, action in kept["actions"].items()
-        }
+        if fixture.tools_as_data():
+            kept[fixture.tools_key] = {
+                name: {key: value for key, value in action.items() if key not in _SHOWN_OF_ACTIONS}
+                for name, action in kept[fixture.tools_key].items()
+            }
     return kept
 
 

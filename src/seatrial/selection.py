@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from seatrial.documents import Arm, Case, Catalog, Suite, digest
+from seatrial.documents import Arm, Case, Catalog, Suite, World, digest
 from seatrial.documents.patterns import matches
 from seatrial.documents.sources import patterns
 from seatrial.records import PlannedCase
@@ -57,7 +57,7 @@ def select(
     of_arms = {arm.agent: list[str]() for arm in arms}
     of_fixtures: dict[str, str] = {}
     if base and base.catalog:
-        of_fixtures = dict(_fixture_reasons(catalog, base.catalog))
+        of_fixtures = dict(_fixture_reasons(catalog, base, base.catalog))
         for arm in arms:
             of_arms[arm.agent] += _arm_reasons(arm, base, base.catalog)
     planned = []
@@ -112,12 +112,20 @@ def _case_reasons(case: Case, before: Catalog, in_suite_before: dict[str, Case])
         yield "new in the suite"
 
 
-def _fixture_reasons(catalog: Catalog, before: Catalog) -> Iterator[tuple[str, str]]:
+def _fixture_reasons(catalog: Catalog, base: Base, before: Catalog) -> Iterator[tuple[str, str]]:
     for name, now in catalog.fixtures.items():
+        files = (
+            [p for named in now.files().values() for p in named] if isinstance(now, World) else []
+        )
         if name not in before.fixtures:
             yield name, f"fixture {name} is new"
         elif differing := _differing(now, before.fixtures[name]):
             yield name, f"fixture {name} changed ({', '.join(differing)})"
+        elif changed := _fitting(base.changed_files, files):
+            yield name, f"fixture {name} changed ({_some(sorted(changed))})"
+        elif unknown := _fitting(base.unversioned_files, files):
+            some = _some(sorted(unknown))
+            yield name, f"fixture {name} may have changed (git does not keep {some})"
 
 
 def _fixtures(case: Case) -> tuple[str, ...]:

@@ -48,11 +48,24 @@ def check(paths: tuple[Path, ...], shape: str, root: Path | None) -> ExitCode:
     problems: tuple[Problem, ...] = ()
     try:
         catalog = loading.load(files)
+        _check_files_of_worlds(root, catalog)
     except InvalidDocuments as error:
         problems = error.problems
     here = [p for p in problems if _is_shown(p.path, shown)]
     _print(shape, [_from_here(root, p) for p in here], len(problems) - len(here), catalog)
     return ExitCode.USAGE if here else ExitCode.OPEN
+
+
+def _check_files_of_worlds(root: Path, catalog: Catalog) -> None:
+    """Raise InvalidDocuments where a world names files that are missing or cannot be used."""
+    from seatrial.documents import ObjectsWorld, World
+
+    worlds = [fixture for fixture in catalog.fixtures.values() if isinstance(fixture, World)]
+    if not all(isinstance(world, ObjectsWorld) for world in worlds):  # others are more than YAML
+        from seatrial.git import Repository
+        from seatrial.workspace import Workspace
+
+        Workspace(root.resolve(), Repository.find(root)).world_digests(catalog)
 
 
 def _scope(

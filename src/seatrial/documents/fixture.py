@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Tag
 
 from seatrial.documents.answers import Answers
-from seatrial.documents.world import ObjectsWorld
+from seatrial.documents.world import ObjectsWorld, SqliteWorld
 
 
 def _tag(value: Any) -> str | None:
@@ -18,6 +18,8 @@ def _tag(value: Any) -> str | None:
 
 
 Fixture = Annotated[
-    Annotated[ObjectsWorld, Tag("objects")] | Annotated[Answers, Tag("answers")],
+    Annotated[ObjectsWorld, Tag("objects")]
+    | Annotated[SqliteWorld, Tag("sqlite")]
+    | Annotated[Answers, Tag("answers")],
     Discriminator(_tag),
 ]

@@ -60,6 +60,26 @@ Patterns = Annotated[Texts, AfterValidator(_inside)]
 """One pattern of files inside the repository, or a list of them."""
 
 
+def module_files(name: str) -> tuple[str, ...]:
+    """The patterns of the files that importing a module from the repository's root would run."""
+    path = name.replace(".", "/")
+    parents = [path[:at] for at, sign in enumerate(path) if sign == "/"]
+    return (f"{path}.py", f"{path}/**/*.py", *(f"{parent}/__init__.py" for parent in parents))
+
+
+def _one_inside(path: str) -> str:
+    if escapes(path):
+        raise ValueError(
+            f"{path!r} is no path inside the repository; write it from the repository's root, with "
+            "`/` between folders and without `..`"
+        )
+    return plain(path)
+
+
+RepositoryPath = Annotated[str, AfterValidator(_one_inside)]
+"""The path of a file or a folder inside the repository, from its root."""
+
+
 def _parts(pattern: str) -> list[str]:
     return [part for part in pattern.split("/") if part not in ("", ".")]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seatrial.documents.arm import Arm, Command, Http, Python, Recorded
-from seatrial.documents.patterns import escapes, literal
+from seatrial.documents.patterns import escapes, literal, module_files
 
 ADAPTER = "adapter"
 """The component of the files that an adapter itself names: a script, a module, recordings."""
@@ -24,20 +24,13 @@ def _named_by_adapter(arm: Arm) -> tuple[str, ...]:
             named: list[str] = []
             for before, word in zip(("", *words), words, strict=False):
                 if before == "-m":
-                    named += _module(word)
+                    named += module_files(word)
                 elif "/" in word or "." in word:
                     named.append(literal(word))
             return tuple(named)
         case Python(target=target):
-            return tuple(_module(target.partition(":")[0]))
+            return module_files(target.partition(":")[0])
         case Recorded(files=files):
             return tuple(literal(file) for file in files)
         case Http():
             return ()
-
-
-def _module(name: str) -> list[str]:
-    """The files that importing a module from the repository's root would run."""
-    path = name.replace(".", "/")
-    parents = [path[:at] for at, sign in enumerate(path) if sign == "/"]
-    return [f"{path}.py", f"{path}/**/*.py", *(f"{parent}/__init__.py" for parent in parents)]

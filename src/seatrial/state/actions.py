@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from seatrial.documents.world import Action, Bind, Find, ObjectsWorld, Precondition
-from seatrial.errors import WorldError
+from seatrial.documents.world import Action, Bind, Find, ObjectsWorld, Precondition, ToolAsData
+from seatrial.state.answers import tool_answer
 from seatrial.state.effects import Effects, object_validators
 from seatrial.state.objects import Draft, ObjectKey, Properties, State, start_state
 from seatrial.state.operators import all_fulfilled, fulfils
@@ -18,12 +18,10 @@ from seatrial.state.values import (
     MISSING,
     FrozenDict,
     FrozenList,
-    as_text,
     deeper_than,
     freeze,
     look_up,
     quoted,
-    thaw,
 )
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Json
@@ -124,23 +122,12 @@ class Actions:
         return draft.state()
 
     def _answer(self, action: Action, name: str, scope: Scope) -> Answer:
-        value = scope.fill(action.returns)
-        structured = thaw(value) if isinstance(value, dict) else None
-        if name in self._outputs:
-            misfits = self._outputs[name].misfits(structured, lambda path: f"`{path or name}`")
-            if misfits:
-                raise WorldError(
-                    f"world {self.world.id!r}: the answer of actions.{name} does not fit its "
-                    f"`output`: {'; '.join(misfits)}",
-                    hint=f"make `returns` and `output` of {name} agree",
-                )
-        if value is MISSING or isinstance(value, str):
-            return Answer.of_text(as_text(value))
-        return Answer.of_text(json.dumps(value, ensure_ascii=False), structured=structured)
+        value, output = scope.fill(action.returns), self._outputs.get(name)
+        return tool_answer(value, output, world=self.world.id, tool=f"actions.{name}")
 
 
-def tool(name: str, action: Action) -> Tool:
-    """An action as the agent sees it. Arguments that are not declared are refused, and it says so."""
+def tool(name: str, action: ToolAsData) -> Tool:
+    """A tool as the agent sees it. Arguments that are not declared are refused, and it says so."""
     return Tool(
         name=name,
         description=action.description,

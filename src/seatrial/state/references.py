@@ -20,6 +20,7 @@ from seatrial.documents.world import (
     MakeLink,
     ObjectsWorld,
     SetProperties,
+    ToolAsData,
 )
 from seatrial.state.formulas import FORMULAS, NUMBERS
 from seatrial.state.names import Names, Thing
@@ -34,11 +35,9 @@ Found = tuple[str, str]
 
 def action_problems(world: ObjectsWorld, action: Action) -> Iterator[Found]:
     """Every problem of one action, each with its path inside the action."""
-    yield from _schemas(action)
+    yield from tool_problems(action)
     if action.read_only and action.effects:
         yield ".effects", "a `read_only` action has no effects"
-    if action.read_only and action.destructive:
-        yield ".destructive", "a `read_only` action destroys nothing"
     declared = action.parameters.get("properties", {})
     names = Names(world, declared if isinstance(declared, dict) else {})
     yield from _looked_up(action, names)
@@ -65,7 +64,10 @@ def action_problems(world: ObjectsWorld, action: Action) -> Iterator[Found]:
             yield ".returns", "must be an object, since `output` is declared"
 
 
-def _schemas(action: Action) -> Iterator[Found]:
+def tool_problems(action: ToolAsData) -> Iterator[Found]:
+    """What is wrong with how a tool is declared, whatever carries it out."""
+    if action.read_only and action.destructive:
+        yield ".destructive", "a `read_only` action destroys nothing"
     for path, schema in ((".parameters", action.parameters), (".output", action.output)):
         if schema is None:
             continue

@@ -76,6 +76,15 @@ class SourceFiles:
         """Where a path leads when links are followed, relative to the root."""
         return os.path.relpath((self.root / path).resolve(), self.root).replace(os.sep, "/")
 
+    @property
+    def home(self) -> Path:
+        """The folder that no file may lead out of."""
+        return self.repository.root if self.repository else self.root
+
+    def fitting(self, pattern: str) -> tuple[str, ...]:
+        """The files that a pattern with wildcards fits, sorted."""
+        return tuple(sorted(path for path in self.known() if matches(pattern, path)))
+
     def _by_component(self, arm: Arm) -> dict[str, tuple[str, ...]]:
         known = None
         found = {}
@@ -108,7 +117,7 @@ class SourceFiles:
     def _content_digest(self, path: str) -> str:
         """A ValueError says that the file lies outside of the repository."""
         real = (self.root / path).resolve(strict=True)
-        real.relative_to(self.repository.root if self.repository else self.root)
+        real.relative_to(self.home)
         with real.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 

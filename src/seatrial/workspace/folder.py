@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from seatrial import loading, selection
 from seatrial.comparability import Fingerprints, fingerprints
-from seatrial.documents import Arm, Catalog, Suite
+from seatrial.documents import Arm, Catalog, Suite, World
 from seatrial.errors import InvalidDocuments, RevisionError, UsageError
 from seatrial.git import Repository
 from seatrial.records import PlannedCase
 from seatrial.workspace.files import SourceFiles
+from seatrial.workspace.world_files import WorldFiles
 
 _MARKS = ("cases", "suites", ".git")
 
@@ -142,11 +143,19 @@ class Workspace:
         """What makes trials of these cases and arms comparable, by the files as they lie in the folder.
 
         Raises:
-            InvalidDocuments: a source names no file, or one outside of the repository.
+            InvalidDocuments: a source or a world names no file, or one outside of the repository.
         """
         arms = catalog.arms.values()
         digests = {arm.id: self.source_digests(catalog, arm) for arm in arms}
-        return fingerprints(catalog, arms, digests)
+        return fingerprints(catalog, arms, digests, self.world_digests(catalog))
+
+    def world_digests(self, catalog: Catalog) -> dict[str, str]:
+        """A digest of the content of the files behind each world that has any.
+
+        Raises:
+            InvalidDocuments: a file is missing, lies outside of the repository, or cannot be used.
+        """
+        return WorldFiles(self._files).digests(catalog)
 
     # --- selection ---
 
@@ -176,7 +185,12 @@ class Workspace:
         the_suite, the_arms = self.suite_and_arms(catalog, suite, arms)
         for arm in the_arms:
             self.source_digests(catalog, arm)
-        commit, compared = self._base(base, the_arms) if base is not None else (None, None)
+        used = {case.world for case in catalog.suite_cases(the_suite)}
+        the_worlds = [catalog.world(id) for id in sorted(used)]
+        self.world_digests(replace(catalog, fixtures={world.id: world for world in the_worlds}))
+        commit, compared = None, None
+        if base is not None:
+            commit, compared = self._base(base, the_arms, the_worlds)
         cases = selection.select(catalog, the_suite, the_arms, base=compared, trials=trials)
         return Selection(
             catalog=catalog,
@@ -187,7 +201,9 @@ class Workspace:
             base_name=compared.name if compared else "",
         )
 
-    def _base(self, revision: str, arms: Iterable[Arm]) -> tuple[str, selection.Base]:
+    def _base(
+        self, revision: str, arms: Iterable[Arm], worlds: Iterable[World]
+    ) -> tuple[str, selection.Base]:
         repository = self._demand_repository()
         commit = repository.merge_base(revision, "HEAD")
         changed = {
@@ -197,7 +213,9 @@ class Workspace:
         }
         files, unversioned = self._files, set[str]()
         known = files.known()
-        for path in {path for arm in arms for path in files.of(arm)}:
+        of_worlds = WorldFiles(files)
+        leaning_on = {path for arm in arms for path in files.of(arm)}
+        for path in leaning_on.union(*(of_worlds.of(world) for world in worlds)):
             real = files.real(path)
             if real in changed:
                 changed.add(path)

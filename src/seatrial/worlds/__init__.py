@@ -6,6 +6,7 @@ short way for worlds of kind `objects`, which need nothing but themselves.
 
 from seatrial.worlds.copies import WorldCopy
 from seatrial.worlds.objects import ObjectsCopy, open_world
+from seatrial.worlds.problems import file_problems
 from seatrial.worlds.stage import Stage, staged
 
-__all__ = ["ObjectsCopy", "Stage", "WorldCopy", "open_world", "staged"]
+__all__ = ["ObjectsCopy", "Stage", "WorldCopy", "file_problems", "open_world", "staged"]

@@ -7,9 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from seatrial.documents.world import ObjectsWorld, World
+import anyio
+import anyio.to_thread
+
+from seatrial.documents.world import ObjectsWorld, SqliteWorld, World
+from seatrial.worlds import sqlite
 from seatrial.worlds.copies import WorldCopy
 from seatrial.worlds.objects import open_world
+from seatrial.worlds.templates import Templates
 
 
 @dataclass(slots=True)
@@ -20,6 +25,8 @@ class Stage:
     """The repository's root: fixtures name their files from there."""
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The environment that worlds are given parts of."""
+    templates: Templates = field(default_factory=Templates)
+    """What copies are made of."""
 
     @asynccontextmanager
     async def open(self, fixture: World, *, run_token: str, seed: int) -> AsyncIterator[WorldCopy]:
@@ -36,6 +43,11 @@ class Stage:
         match fixture:
             case ObjectsWorld():
                 yield open_world(fixture, run_token=run_token, seed=seed)
+            case SqliteWorld():
+                async with sqlite.opened(
+                    fixture, self.root, self.templates, run_token=run_token, seed=seed
+                ) as database:
+                    yield database
             case _:
                 raise AssertionError(f"no world of kind {fixture.world!r} is known here")
 
@@ -43,4 +55,9 @@ class Stage:
 @asynccontextmanager
 async def staged(root: Path, environ: Mapping[str, str] | None = None) -> AsyncIterator[Stage]:
     """A stage for the worlds of a run, until the block ends; then nothing of it is left."""
-    yield Stage(root, environ or {})
+    stage = Stage(root, environ or {})
+    try:
+        yield stage
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(stage.templates.close)

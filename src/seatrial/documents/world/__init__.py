@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seatrial.documents.world.base import DeclaredTool, Name, Role, World
+from seatrial.documents.world.base import DeclaredTool, Name, Role, ToolAsData, World
 from seatrial.documents.world.objects import (
     Action,
     AddToProperty,
@@ -19,8 +19,9 @@ from seatrial.documents.world.objects import (
     Precondition,
     SetProperties,
 )
+from seatrial.documents.world.sqlite import SqliteWorld, SqlTool, Statement
 
-WORLDS: dict[str, type[World]] = {"objects": ObjectsWorld}
+WORLDS: dict[str, type[World]] = {"objects": ObjectsWorld, "sqlite": SqliteWorld}
 """Kind of practice world → its model."""
 
 __all__ = [
@@ -42,5 +43,9 @@ __all__ = [
     "Precondition",
     "Role",
     "SetProperties",
+    "SqlTool",
+    "SqliteWorld",
+    "Statement",
+    "ToolAsData",
     "World",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StrictBool
 
@@ -25,6 +25,21 @@ class Role(Part):
     """Action → conditions over its arguments, without which it is beyond the role's rights."""
     see_refused: StrictBool = True
     """Actions beyond the rights are listed and refused when called; false: they are not listed."""
+
+
+class ToolAsData(Part):
+    """A tool that a fixture declares; the agent sees it as an MCP tool."""
+
+    description: str = Field(min_length=1)
+    """What the agent reads."""
+    parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    """JSON Schema (2020-12) of the arguments, an object."""
+    read_only: StrictBool = False
+    """Changes nothing."""
+    destructive: StrictBool = False
+    """Deletes or overwrites what cannot be had back."""
+    output: dict[str, Any] | None = None
+    """JSON Schema (2020-12) of the answer, an object; the tool then declares it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +72,22 @@ class World(Document):
         """What `now`, `today`, or one of them moved (`today - 30 days`) stands for in its trials."""
         return placeholders.moved(name, self.now)
 
+    def files(self) -> Mapping[str, tuple[str, ...]]:
+        """The key that names files of the repository → patterns of these; they are part of the world."""
+        return {}
+
     # What can be said before the world is started, so that `check` can hold cases against it.
+
+    def tools_as_data(self) -> Mapping[str, ToolAsData]:
+        """The tools that the document itself describes to agents, all under one key: `tools_key`."""
+        return {}
+
+    tools_key: ClassVar[str] = "tools"
 
     def declared_tools(self) -> Mapping[str, DeclaredTool] | None:
         """Its tools by name; None where only the running world knows."""
-        return None
+        tools = self.tools_as_data()
+        return {n: DeclaredTool(t.parameters, t.read_only) for n, t in tools.items()} or None
 
     def declared_types(self) -> Mapping[str, frozenset[str] | None] | None:
         """Its object types and their properties (None: any); None where only the running world knows."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StrictBool, StrictInt
 
 from seatrial.documents.base import Part
 from seatrial.documents.conditions import Conditions
-from seatrial.documents.world.base import DeclaredTool, Name, World
+from seatrial.documents.world.base import Name, ToolAsData, World
 
 Path = Annotated[str, Field(min_length=1)]
 """A path as in a placeholder, without the braces: `order.total`, `args.lines`,
@@ -171,17 +171,11 @@ Effect = Annotated[
 ]
 
 
-class Action(Part):
+class Action(ToolAsData):
     """An action declared as data; the agent sees it as an MCP tool."""
 
-    description: str = Field(min_length=1)
-    """What the agent reads."""
-    parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
-    """JSON Schema (2020-12) of the arguments, an object."""
     read_only: StrictBool = False
     """Changes nothing: no effects allowed."""
-    destructive: StrictBool = False
-    """Deletes or overwrites what cannot be had back."""
     bind: dict[Name, Bind] = Field(default_factory=dict)
     """Objects it works on, by name."""
     find: dict[Name, Find] = Field(default_factory=dict)
@@ -197,8 +191,6 @@ class Action(Part):
     """What the agent gets: any value, may hold placeholders (`{{order}}` the whole object,
     `{{order.total}}` one property, `{{args.x}}`, `{{orders.count}}`, `{{now}}`, `{{today}}`), which
     show the world after the effects."""
-    output: dict[str, Any] | None = None
-    """JSON Schema (2020-12) of the answer, an object; the tool then declares it."""
 
 
 class ObjectsWorld(World):
@@ -217,8 +209,10 @@ class ObjectsWorld(World):
     actions: dict[Name, Action] = Field(min_length=1)
     """Actions by name; the agent sees one MCP tool each, on a server named as the world."""
 
-    def declared_tools(self) -> Mapping[str, DeclaredTool]:
-        return {n: DeclaredTool(a.parameters, a.read_only) for n, a in self.actions.items()}
+    tools_key: ClassVar[str] = "actions"
+
+    def tools_as_data(self) -> Mapping[str, ToolAsData]:
+        return self.actions
 
     def declared_types(self) -> Mapping[str, frozenset[str]]:
         return {name: frozenset(type.properties) for name, type in self.types.items()}

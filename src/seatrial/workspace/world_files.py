@@ -1,0 +1,112 @@
+"""The files that worlds are made of, as they lie in the folder, and what is wrong with them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from seatrial import worlds
+from seatrial.documents import Catalog, World, digest
+from seatrial.documents.patterns import is_literal, plain
+from seatrial.errors import InvalidDocuments, Problem
+from seatrial.workspace.files import SourceFiles
+
+
+@dataclass(frozen=True, slots=True)
+class WorldFiles:
+    """Files behind the worlds of a catalog.
+
+    A path that is written out stands for all there is at it, also for what git ignores: a world is
+    copied whole.
+    """
+
+    sources: SourceFiles
+
+    def digests(self, catalog: Catalog) -> dict[str, str]:
+        """World → digest of the names and contents of its files; worlds without files are left out.
+
+        Raises:
+            InvalidDocuments: a file is missing, lies outside of the repository, or cannot be used.
+        """
+        problems: list[Problem] = []
+        found = {}
+        for id, fixture in catalog.fixtures.items():
+            if not isinstance(fixture, World):
+                continue
+            contents, wrong = self._contents(fixture)
+            if not wrong:
+                wrong = dict(worlds.file_problems(fixture, self.sources.root))
+            problems += (_problem(catalog, id, path, wrong[path]) for path in wrong)
+            if contents:
+                found[id] = digest(contents)
+        if problems:
+            raise InvalidDocuments(problems)
+        return found
+
+    def of(self, world: World) -> frozenset[str]:
+        """Every file behind a world, relative to the root."""
+        return frozenset(
+            file
+            for patterns in world.files().values()
+            for pattern in patterns
+            for file in self._fitting(pattern)
+        )
+
+    def _contents(self, world: World) -> tuple[dict[str, str], dict[str, str]]:
+        """File → digest of its content; and key → what is wrong there."""
+        contents: dict[str, str] = {}
+        wrong: dict[str, str] = {}
+        for key, patterns in world.files().items():
+            files = [file for pattern in patterns for file in self._fitting(pattern)]
+            if not files and not any(self._is_folder(pattern) for pattern in patterns):
+                wrong[key] = f"there is no {patterns[0]}"
+            for file in files:
+                try:
+                    contents[file] = self._content(file)
+                except OSError as error:
+                    wrong[key] = f"{file} cannot be read: {error.strerror}"
+                except ValueError:
+                    wrong[key] = f"{file} is a link that leads out of the repository"
+        return contents, wrong
+
+    def _fitting(self, pattern: str) -> Iterator[str]:
+        if not is_literal(pattern):
+            yield from self.sources.fitting(pattern)
+            return
+        path = plain(pattern)
+        target = self.sources.root / path
+        if not target.is_dir():
+            if os.path.lexists(target):
+                yield path
+            return
+        for here, folders, files in os.walk(target):
+            folders.sort()
+            links = [name for name in folders if (Path(here) / name).is_symlink()]
+            inside = Path(here).relative_to(self.sources.root).as_posix()
+            yield from (f"{inside}/{name}" for name in sorted((*files, *links)))
+
+    def _is_folder(self, pattern: str) -> bool:
+        return is_literal(pattern) and (self.sources.root / plain(pattern)).is_dir()
+
+    def _content(self, file: str) -> str:
+        """A ValueError says that the file lies outside of the repository."""
+        path = self.sources.root / file
+        if path.is_symlink():
+            path.resolve().relative_to(self.sources.home)
+            return f"link:{os.readlink(path)}"
+        path.resolve(strict=True).relative_to(self.sources.home)
+        with path.open("rb") as opened:
+            content = hashlib.file_digest(opened, "sha256").hexdigest()
+            runs = os.fstat(opened.fileno()).st_mode & 0o100
+        return f"{'x' if runs else ''}:{content}"
+
+
+def _problem(catalog: Catalog, id: str, path: str, message: str) -> Problem:
+    source = catalog.sources.get(("fixture", id))
+    if source is None:
+        return Problem(f"fixture {id}", 1, 1, f"`{path}`: {message}", code="world")
+    line, column = source.position(path)
+    return Problem(source.path, line, column, f"`{path}`: {message}", code="world")

@@ -1,0 +1,21 @@
+"""What is wrong with the files that a world names, found without starting anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from seatrial.documents.world import SqliteWorld, World
+from seatrial.worlds import sqlite
+
+Found = tuple[str, str]
+"""Path inside the document, and what is wrong there."""
+
+
+def file_problems(world: World, root: Path) -> Iterator[Found]:
+    """Everything that the files behind a world show to be wrong; they are there and can be read."""
+    match world:
+        case SqliteWorld():
+            yield from sqlite.problems(world, root)
+        case _:
+            return
