@@ -27,13 +27,19 @@ if TYPE_CHECKING:
 
     from seatrial.stats.simulation import Rates
 
-Change = Literal["same", "one_halved", "one_dead", "five_weaker", "all_weaker", "one_forbidden"]
-"""What the simulated candidate does differently from the release."""
+Change = Literal[
+    "same", "drifted", "one_halved", "one_dead", "five_weaker", "all_weaker", "one_forbidden"
+]
+"""What the simulated candidate does differently from the release, or the world under both."""
+
+GOOD: tuple[Change, ...] = ("same", "drifted")
+"""Changes that must not close the gate."""
 
 BAD: tuple[Change, ...] = ("one_halved", "one_dead", "five_weaker", "all_weaker", "one_forbidden")
 
 TITLES: dict[Change, str] = {
     "same": "nothing changed",
+    "drifted": "a tenth of the cases halved under both arms",
     "one_halved": "one required case passes half as often (1.0 → 0.5)",
     "one_dead": "one required case never passes (1.0 → 0)",
     "five_weaker": "up to five cases pass less often (1.0 → 0.7)",
@@ -53,6 +59,11 @@ class Subject:
     """Valid baseline trials."""
     first: int
     """Candidate trials of the first batch."""
+
+    @property
+    def reference(self) -> Reference:
+        """What is known of the release on it."""
+        return Reference(self.passed, self.trials)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +156,10 @@ def ruled(
     live = live and adaptive
     required = sum(s.required for s in subjects)
     sequential = rule_for(policy, required, situation.stored, live=live)
-    rates = _changed(subjects, situation, change, rng)
+    rates, now = _changed(subjects, situation, change, rng)
     stored, candidate, beside = {}, {}, {}
     for subject, (passed, trials), rate, base_rate in zip(
-        subjects, situation.stored, rates, situation.rates, strict=True
+        subjects, situation.stored, rates, now, strict=True
     ):
         ran = run_case(
             Reference(passed, trials),
@@ -184,9 +195,9 @@ def ruled(
 
 def _changed(
     subjects: Sequence[Subject], situation: Situation, change: Change, rng: Generator
-) -> Rates:
-    """The candidate's true pass rates."""
-    rates = situation.rates.copy()
+) -> tuple[Rates, Rates]:
+    """The true pass rates of the candidate, and of the release as it runs now."""
+    rates, now = situation.rates.copy(), situation.rates
     match change:
         case "one_halved":
             rates[_best_required(subjects, situation, rng)] *= 0.5
@@ -196,11 +207,14 @@ def _changed(
             rates[rng.permutation(len(rates))[:5]] *= 0.7
         case "all_weaker":
             rates = (rates - 0.1).clip(0.0)
+        case "drifted":
+            rates[rng.permutation(len(rates))[: max(1, len(rates) // 10)]] *= 0.5
+            now = rates
         case "same" | "one_forbidden":
             pass
         case _:
             assert_never(change)
-    return rates
+    return rates, now
 
 
 def _best_required(subjects: Sequence[Subject], situation: Situation, rng: Generator) -> int:
@@ -245,8 +259,8 @@ class ErrorRates(BaseModel):
 
     @property
     def wrong(self) -> Often:
-        """The error: closed where nothing changed, not closed where something broke."""
-        if self.change == "same":
+        """The error: closed where the candidate is no worse, not closed where it is."""
+        if self.change in GOOD:
             return self.closed
         return _often(self.times - self.closed.times, self.times)
 

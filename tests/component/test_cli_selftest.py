@@ -48,8 +48,8 @@ def test_both_kinds_of_error_are_told_with_their_intervals():
     assert (result.exit_code, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     assert lines[:2] == [
-        "Suite all of clerk: 3 cases, 2 required, against clerk-1 1 (released)",
-        "20 stored trials a case; profile pr; trials added on suspicion, the released arm beside them; "
+        "Suite all of clerk: 3 cases, 2 required; 20 stored trials each of clerk-1 1 (released)",
+        "profile pr; trials added on suspicion, the released arm beside them; "
         "30 simulated changes of each kind, seed 20260101",
     ]
     assert "wrong red  0 of 30, 0.00 % [0.00, 11.57]: nothing changed (redrawn)" in lines
@@ -80,6 +80,7 @@ def test_json_holds_every_count_and_is_the_same_for_the_same_seed():
     assert [(row["change"], row["drawn"]) for row in found["rates"]] == [
         ("same", "redrawn"),
         ("same", "foretold"),
+        ("drifted", "foretold"),
         ("one_halved", "foretold"),
         ("one_dead", "foretold"),
         ("five_weaker", "foretold"),

@@ -17,6 +17,7 @@ from seatrial.cli.check import check
 from seatrial.cli.compare import compare
 from seatrial.cli.gate import gate
 from seatrial.cli.plan import plan
+from seatrial.cli.power import power
 from seatrial.cli.release import release
 from seatrial.cli.report import report
 from seatrial.cli.run import run
@@ -25,7 +26,7 @@ from seatrial.cli.selftest import selftest
 from seatrial.errors import Error, ExitCode
 
 COMMANDS: tuple[click.Command, ...] = (
-    check, schema, plan, run, compare, gate, report, release, baseline, selftest,
+    check, schema, plan, run, compare, gate, report, release, baseline, power, selftest,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 

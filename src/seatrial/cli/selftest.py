@@ -73,7 +73,7 @@ def selftest(
 
     from seatrial.cli.stored import stored
     from seatrial.errors import UsageError
-    from seatrial.selftest import BAD, error_rates, foretold, redrawn
+    from seatrial.selftest import BAD, GOOD, error_rates, foretold, redrawn
     from seatrial.workspace import Workspace
 
     found = stored(Workspace.find(root), suite, agent, spec, trials)
@@ -97,7 +97,7 @@ def selftest(
             adaptive=trials is None,
             live=live,
         )
-        for change in ("same", *BAD)
+        for change in (*GOOD, *BAD)
         for drawn, draw in (same if change == "same" else same[1:])
     ]
     facts: dict[str, Any] = {
@@ -125,20 +125,13 @@ def selftest(
 
 def _tell(found: Stored, facts: dict[str, Any], rates: list[ErrorRates]) -> None:
     from seatrial.cli.compared import tell
-    from seatrial.selftest import TITLES
+    from seatrial.selftest import GOOD, TITLES
 
-    info = found.baseline.info
-    tell(
-        f"Suite {facts['suite']} of {found.agent}: {facts['cases']} cases, {facts['required']} required, "
-        f"against {info.arm} {info.version} ({info.where})",
-        bold=True,
-    )
-    stored = sorted({s.trials for s in found.subjects})
-    several = f"{stored[0]} to {stored[-1]}" if len(stored) > 1 else f"{stored[0]}"
+    tell(found.heading(), bold=True)
     how = "trials added on suspicion" if facts["adaptive"] else "a fixed number of trials"
     beside = ", the released arm beside them" if facts["live"] else ""
     tell(
-        f"{several} stored trials a case; profile {facts['profile']}; {how}{beside}; "
+        f"profile {facts['profile']}; {how}{beside}; "
         f"{facts['times']:,} simulated changes of each kind, seed {facts['seed']}"
     )
     if found.without:
@@ -159,7 +152,7 @@ def _tell(found: Stored, facts: dict[str, Any], rates: list[ErrorRates]) -> None
         )
     tell()
     for rate in rates:
-        kind = "wrong red" if rate.change == "same" else "missed"
+        kind = "wrong red" if rate.change in GOOD else "missed"
         title = TITLES[rate.change] + (f" ({rate.drawn})" if rate.change == "same" else "")
         wrong = rate.wrong
         tell(
@@ -172,7 +165,9 @@ def _tell(found: Stored, facts: dict[str, Any], rates: list[ErrorRates]) -> None
 
 def _told(rate: ErrorRates) -> str:
     """How a change was ruled on that should have been ruled on otherwise."""
-    if rate.change == "same":
+    from seatrial.selftest import GOOD
+
+    if rate.change in GOOD:
         return _reasons("closed", rate.closed_for)
     undecided = f"{rate.undecided.times:,} undecided"
     text = _reasons(undecided, rate.undecided_for) if rate.undecided.times else undecided

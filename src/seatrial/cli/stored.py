@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seatrial.baseline import Baseline, resolve
-from seatrial.compare import Side, count
+from seatrial.compare import Side, count, rule_for
 from seatrial.documents import Catalog, Suite
 from seatrial.errors import UsageError
 from seatrial.selftest import Subject
+from seatrial.stats.sequential import Rule
 from seatrial.workspace import Workspace
 
 
@@ -28,6 +29,20 @@ class Stored:
     def required(self) -> int:
         """How many of the subjects are required."""
         return sum(s.required for s in self.subjects)
+
+    def rule(self, *, live: bool) -> Rule:
+        """The rule for its required cases; `live`: the released arm can be run beside the candidate."""
+        stored = [(s.passed, s.trials) for s in self.subjects]
+        return rule_for(self.suite.gate, self.required, stored, live=live)
+
+    def heading(self) -> str:
+        """What is looked at."""
+        info, several = self.baseline.info, sorted({s.trials for s in self.subjects})
+        span = f"{several[0]} to {several[-1]}" if len(several) > 1 else f"{several[0]}"
+        return (
+            f"Suite {self.suite.id} of {self.agent}: {len(self.subjects)} cases, {self.required} required; "
+            f"{span} stored trials each of {info.arm} {info.version} ({info.where})"
+        )
 
 
 def stored(
