@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from seatrial.cli.expected import Expected
     from seatrial.records import PlannedCase
     from seatrial.workspace import Selection, Workspace
 
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
     metavar="N",
     help="Trials per case, instead of what cases and suite say.",
 )
+@click.option(
+    "--baseline",
+    "spec",
+    metavar="PATH|REF",
+    help="Expect trials by the records of this, not of the newest release.",
+)
 @click.option("--format", "shape", type=click.Choice(["text", "json"]), default="text")
 @click.option(
     "--root",
@@ -45,20 +52,29 @@ def plan(
     arms: tuple[str, ...],
     base: str | None,
     trials: int | None,
+    spec: str | None,
     shape: str,
     root: Path | None,
 ) -> None:
-    """Show which cases would run, which would not, and why."""
+    """Show which cases would run, which would not, and why.
+
+    Also how many trials a good change takes: those planned to begin with, and those added to cases that
+    look suspicious by chance. Cost is told in trials; no price list is known.
+    """
+    from seatrial.cli.expected import expected
     from seatrial.workspace import Workspace
 
     workspace = Workspace.find(root)
     selection = workspace.select(suite, arms, base=base, trials=trials)
+    total = _trials(selection)
+    # A number that is fixed is all that is run.
+    good = expected(workspace, selection, spec, total) if trials is None and total else None
     if shape == "json":
         import json
 
-        click.echo(json.dumps(_data(workspace, selection), indent=1))
+        click.echo(json.dumps(_data(workspace, selection, good), indent=1))
     else:
-        click.echo("\n".join(_lines(selection)))
+        click.echo("\n".join(_lines(selection, good)))
 
 
 def _trials(selection: Selection) -> int:
@@ -68,7 +84,7 @@ def _trials(selection: Selection) -> int:
     return len(expand(selection.cases, selection.catalog, selection.arms))
 
 
-def _data(workspace: Workspace, selection: Selection) -> dict[str, Any]:
+def _data(workspace: Workspace, selection: Selection, good: Expected | None) -> dict[str, Any]:
     revision, dirty = workspace.revision()
     return {
         "suite": selection.suite.id,
@@ -77,11 +93,12 @@ def _data(workspace: Workspace, selection: Selection) -> dict[str, Any]:
         "dirty": dirty,
         "base": selection.base,
         "trials": _trials(selection),
+        "good_change": None if good is None else _numbers(good),
         "cases": [case.model_dump(mode="json") for case in selection.cases],
     }
 
 
-def _lines(selection: Selection) -> list[str]:
+def _lines(selection: Selection, good: Expected | None) -> list[str]:
     chosen = selection.selected
     others = [c for c in selection.cases if not c.selected]
     removed = [c for c in others if c.case not in selection.catalog.cases or _is_removed(c)]
@@ -99,7 +116,30 @@ def _lines(selection: Selection) -> list[str]:
     ):
         if cases:
             lines += ["", title, *_table(cases)]
+    if good is not None:
+        lines += ["", *_good(good)]
     return lines
+
+
+def _numbers(good: Expected) -> dict[str, Any]:
+    if good.unknown:
+        return {"trials": None, "live": None, "unknown": list(good.unknown)}
+    return {"trials": good.trials, "live": good.live, "unknown": []}
+
+
+def _good(good: Expected) -> list[str]:
+    """What a change takes that makes nothing worse."""
+    from seatrial.errors import printable
+
+    if good.unknown:
+        return [
+            "How many trials a good change takes is not known:",
+            *(f"  {printable(reason)}" for reason in good.unknown),
+        ]
+    return [
+        f"A good change takes {good.trials:.1f} trials on average: {good.planned} planned, {good.added:.1f} added "
+        f"on suspicion, {good.live:.1f} of these of the released arm. Prices are not known."
+    ]
 
 
 def _is_removed(case: PlannedCase) -> bool:

@@ -10,6 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -127,6 +128,7 @@ def _binomial(trials: int, rates: Chances) -> list[Chances]:
     ]
 
 
+@lru_cache(maxsize=256)
 def good_change(reference: Reference, rule: Rule, first: int, *, fixed: bool = False) -> Course:
     """How a case ends in which nothing changed, averaged over the pass rates that its record leaves possible.
 
