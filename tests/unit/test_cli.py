@@ -74,6 +74,14 @@ def test_expected_error_is_told_without_a_traceback(error: Exception, code: int,
     assert (result.exit_code, result.stdout, result.stderr) == (code, "", message)
 
 
+@pytest.mark.parametrize("error", [UsageError("no run '\x1b[2J\u202e'"), OSError("\x1b[2J\u202e")])
+def test_what_an_error_quotes_cannot_steer_the_terminal(error: Exception):
+    result = _run(_raiser(error))
+
+    assert "\\x1b[2J\\u202e" in result.stderr
+    assert not {"\x1b", "\u202e"} & set(result.stderr)
+
+
 def test_file_that_click_cannot_open_is_a_usage_error_and_not_a_closed_gate():
     result = _run(_raiser(click.FileError("cases/a.yaml", "permission denied")))
 

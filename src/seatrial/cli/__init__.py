@@ -23,7 +23,7 @@ from seatrial.cli.report import report
 from seatrial.cli.run import run
 from seatrial.cli.schema import schema
 from seatrial.cli.selftest import selftest
-from seatrial.errors import Error, ExitCode
+from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
     check, schema, plan, run, compare, gate, report, release, baseline, power, selftest,
@@ -55,14 +55,19 @@ class Door(click.Group):
         except Error as error:
             if ctx.params["debug"]:
                 traceback.print_exc()
-            click.echo(f"Error: {error.render()}", err=True)
+            _tell(error.render())
             ctx.exit(error.exit_code)
         except Exception as error:
             if ctx.params["debug"]:
                 traceback.print_exc()
-            click.echo(f"Error: {_describe_fault(error)}", err=True)
+            _tell(_describe_fault(error))
             ctx.exit(ExitCode.INTERNAL)
         ctx.exit(ExitCode(status or ExitCode.OPEN))
+
+
+def _tell(text: str) -> None:
+    # An error quotes what others wrote: documents, agents, git.
+    click.echo("Error: " + printable(text, keep="\n"), err=True)
 
 
 def _describe_fault(error: Exception) -> str:

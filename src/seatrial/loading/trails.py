@@ -7,7 +7,6 @@ member that was tried, `[key]`. Which of its parts are those can only be told by
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -128,15 +127,3 @@ def _member(members: tuple[Any, ...], discriminator: str | None, label: str) -> 
         if fits:
             return bare
     return Any
-
-
-def inside(value: Any, steps: Steps) -> Any:
-    """What a document holds at `steps`; None where it holds nothing."""
-    for step in steps:
-        if isinstance(value, Mapping):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
