@@ -16,9 +16,14 @@ from seatrial.compare import (
     BaselineInfo,
     CaseComparison,
     Comparison,
+    Mean,
     PassK,
     SuiteComparison,
+    Table,
+    TableRow,
     Tally,
+    Tie,
+    Ties,
     Worst,
 )
 from seatrial.documents import Arm, Case, Catalog, Kind, Source
@@ -383,6 +388,21 @@ def _comparison(*, baseline: bool) -> Comparison:
         cases=cases,
         overall=SuiteComparison(cases=6, baseline_mean=0.833, candidate_mean=0.792, drop=0.042,
                                 drop_upper=0.117, p_worse=0.0312, margin=0.05, provable_margin=0.21),
+        tables=(
+            Table(by="group", rows=(
+                TableRow(name="task", cases=5, compared=4, baseline=Mean(value=0.75, low=0.3, high=0.95),
+                         candidate=Mean(value=0.81, low=0.36, high=0.97), drop=-0.06, drop_upper=0.1,
+                         regressed=1, improved=1),
+                TableRow(name="clarify", cases=1, compared=0),
+            )),
+            Table(by="tag", rows=tuple(
+                TableRow(name=f"{HOSTILE} {n}", cases=1, compared=0) for n in range(45)
+            )),
+        ),
+        ties=Ties(
+            cases=(Tie(case="embedded-instruction", p=0.004, moved=True), Tie(case="gift-card")),
+            p_together=0.03, moved_together=True, drop=0.12, hidden=0.4,
+        ),
         pass_k={
             side: tuple(
                 PassK(k=k, value=first ** k, low=first ** k * 0.8, high=min(1.0, first ** k * 1.15),

@@ -22,6 +22,7 @@ def stored(
     gate: Mapping[str, object] | None = None,
     title: str = "A bike is handed out",
     reason: str | None = None,
+    must_tie: tuple[str, ...] = (),
 ) -> Run:
     """A run folder with these trials of each arm."""
     arms = arms or ("clerk-2",)
@@ -29,7 +30,7 @@ def stored(
     documents = bike_shop.catalog(
         *cases,
         *(bike_shop.arm(arm, version=arm[-1]) for arm in arms),
-        bike_shop.suite(cases, gate=dict(gate or {})),
+        bike_shop.suite(cases, gate=dict(gate or {}), must_tie=must_tie),
     )
     folder = Path(folder)
     manifest = Manifest(

@@ -260,3 +260,20 @@ def test_ruling_can_be_redone_from_the_folders_alone():
     words = ("gate", "candidate", "--baseline", "released", "--format", "json")
 
     assert seatrial(*words).stdout == seatrial(*words).stdout
+
+
+def test_comparison_shows_the_suite_in_parts_and_its_ties():
+    stored("released", GOOD, "clerk-1", must_tie=("return",))
+    stored("candidate", {**FINE, "return": "fffff"})
+
+    lines = seatrial("compare", "candidate", "--baseline", "released").stdout.splitlines()
+
+    at = lines.index(next(line for line in lines if line.startswith("by category")))
+    assert [line.split() for line in lines[at : at + 3]] == [
+        ["by", "category", "cases", "released", "candidate", "drop", "at", "most"],
+        ["required", "2", "1.00", "[0.21,", "1.00]", "1.00", "[0.21,", "1.00]", "0.000", "0.000"],
+        ["not", "required", "1", "1.00", "[0.21,", "1.00]", "0.00", "[0.00,", "0.79]", "1.000", "1.000"],
+    ]  # fmt: skip
+    assert lines[-1].startswith("1 case must tie: 1 moved; their mean moved (drop 1.000, p ")
+    gate = seatrial("gate", "candidate", "--baseline", "released").stdout
+    assert "warning   1 case that must tie moved: return (0 of 5 against 12 of 12; p " in gate

@@ -102,6 +102,21 @@ def test_ruling_and_its_grounds_can_be_read_without_a_script(site: Path):
     assert "time 0 3 gift-card" in text
 
 
+def test_suite_in_parts_and_its_ties_can_be_read_without_a_script(site: Path):
+    text = _Page.of(site / "index.html").text
+
+    assert "By group" in text
+    assert "4 of 5" in text
+    assert "75.0 % [30.0 %, 95.0 %]" in text
+    assert "-6.0 points" in text
+    assert "5 more rows are in" in text
+    assert "2 declared, 1 moved, 1 with too few trials to tell." in text
+    assert (
+        "Their mean moved: drop 12.0 points, p 0.03; a difference of up to 40.0 points could hide."
+        in text
+    )
+
+
 def test_grounds_lead_to_the_pages_of_their_cases(site: Path):
     links = _Page.of(site / "index.html").links
 

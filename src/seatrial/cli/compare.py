@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from seatrial.errors import printable
+
 if TYPE_CHECKING:
-    from seatrial.compare import CaseComparison, Comparison, PassK, SuiteComparison, Tally
+    from seatrial.compare import (
+        CaseComparison,
+        Comparison,
+        Mean,
+        PassK,
+        SuiteComparison,
+        Table,
+        Tally,
+        Ties,
+    )
 
 _COLORS = {"regressed": "red", "improved": "green", "undecided": "yellow", "removed": "yellow",
            "incomparable": "yellow"}  # fmt: skip
@@ -77,6 +88,50 @@ def _tell_suite(comparison: Comparison) -> None:
         tell(_overall(comparison.overall))
     for side, series in comparison.pass_k.items():
         tell(f"pass^k of the {side}: {', '.join(_pass_k(p) for p in series)}")
+    for table in comparison.tables:
+        _tell_table(table)
+    if comparison.ties is not None:
+        _tell_ties(comparison.ties)
+
+
+def _tell_table(table: Table) -> None:
+    from seatrial.cli.compared import tell
+
+    width = max(len(f"by {table.by}"), *(len(printable(row.name)) for row in table.rows))
+    head = f"{f'by {table.by}':<{width}}  {'cases':>9}  {'released':<18}  {'candidate':<18}  {'drop':>7}"
+    tell()
+    tell(f"{head}  {'at most':>7}", bold=True)
+    for row in table.rows:
+        cases = f"{row.cases}" if row.compared == row.cases else f"{row.compared} of {row.cases}"
+        numbers = f"{_mean(row.baseline):<18}  {_mean(row.candidate):<18}"
+        falls = f"{_share(row.drop):>7}  {_share(row.drop_upper):>7}"
+        tell(f"{printable(row.name):<{width}}  {cases:>9}  {numbers}  {falls}")
+
+
+def _mean(mean: Mean | None) -> str:
+    return f"{mean.value:.2f} [{mean.low:.2f}, {mean.high:.2f}]" if mean else "-"
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{share:.3f}"
+
+
+def _tell_ties(ties: Ties) -> None:
+    from seatrial.cli.compared import tell
+
+    untested = sum(tie.p is None for tie in ties.cases)
+    declared = len(ties.cases)
+    text = f"{declared} case{'s' if declared > 1 else ''} must tie: {sum(tie.moved for tie in ties.cases)} moved"
+    if ties.p_together is not None and ties.drop is not None and ties.hidden is not None:
+        moved = "moved" if ties.moved_together else "did not move"
+        text += (
+            f"; their mean {moved} (drop {ties.drop:.3f}, p {ties.p_together:.2g}; a difference of up to "
+            f"{ties.hidden:.3f} could hide)"
+        )
+    if untested:
+        text += f"; {untested} with too few trials to tell"
+    tell()
+    tell(text)
 
 
 def _overall(suite: SuiteComparison) -> str:

@@ -12,6 +12,8 @@ from seatrial.compare.matching import Entry, entries, pinned_alike
 from seatrial.compare.model import BaselineInfo, CaseComparison, Comparison, ServedModels
 from seatrial.compare.sides import Side, Trials, count, where_it_went_wrong
 from seatrial.compare.suite import causes, ledger, overall, pass_k
+from seatrial.compare.tables import tables
+from seatrial.compare.ties import ties
 from seatrial.documents import Policy
 from seatrial.stats.sequential import Lack
 from seatrial.verdicts import Outcome
@@ -101,6 +103,8 @@ def compare_counts(
         screen=forward.screen,
         cases=tuple(_of_case(*row, judged.get(row[0].facts.case)) for row in rows),
         overall=overall(contests, policy),
+        tables=tables(matched, contests, judged),
+        ties=ties(matched, contests, forward),
         pass_k={side: series for side, trials in by_side.items() if (series := pass_k(trials))},
         invalid={side: found for side, trials in by_side.items() if (found := causes(trials))},
     )

@@ -120,24 +120,26 @@ def _counts(contest: Contest) -> Counts:
 
 def _surprising(contests: list[Contest], rule: Rule) -> dict[str, float]:
     """Not required cases whose failures the baseline's record does not explain → their p-value."""
-    family: list[tuple[str, float]] = []
-    for contest in contests:
-        base, candidate = contest.baseline, contest.candidate
-        if contest.required or base.batch_valid < rule.least_baseline or not candidate.batch_valid:
-            continue
-        failed = candidate.batch_valid - candidate.batch_passed
-        reference = Reference(base.batch_passed, base.batch_valid)
-        # One failure is never called a regression: in a small suite the prior would make it one.
-        family.append(
-            (
-                contest.case,
-                predictive_p(candidate.batch_passed, failed, reference, rule.prior)
-                if failed >= rule.least_failures
-                else 1.0,
-            )
-        )
+    family = [
+        (contest.case, p)
+        for contest in contests
+        if not contest.required and (p := surprise(contest, rule)) is not None
+    ]
     listed = discoveries([p for _, p in family], FALSE_DISCOVERIES)
     return dict(entry for entry, found in zip(family, listed, strict=True) if found)
+
+
+def surprise(contest: Contest, rule: Rule) -> float | None:
+    """Chance that a candidate as good as the release fails this often; None where there are too few trials."""
+    base, candidate = contest.baseline, contest.candidate
+    if base.batch_valid < rule.least_baseline or not candidate.batch_valid:
+        return None
+    failed = candidate.batch_valid - candidate.batch_passed
+    if failed < rule.least_failures:
+        # One failure is never called a regression: in a small suite the prior would make it one.
+        return 1.0
+    reference = Reference(base.batch_passed, base.batch_valid)
+    return predictive_p(candidate.batch_passed, failed, reference, rule.prior)
 
 
 def _fell(contest: Contest) -> bool:

@@ -42,7 +42,11 @@ def entries(
         required = facts.required or loosened or (planned is not None and planned.required)
         entries.append(
             Entry(
-                replace(facts, required=required),
+                replace(
+                    facts,
+                    required=required,
+                    must_tie=facts.must_tie or (case in before and before[case].must_tie),
+                ),
                 selected=planned is None or planned.selected or case in counted,
                 component=difference(baseline, candidate, case) if baseline else "",
                 planned=planned.trials if planned else 0,

@@ -113,6 +113,63 @@ class SuiteComparison(_Record):
         return self.provable_margin < self.margin
 
 
+class Mean(_Record):
+    """A mean pass rate over cases, with its 95 % interval (Wilson's, by the effective number of trials)."""
+
+    value: float
+    low: float
+    high: float
+
+
+class TableRow(_Record):
+    """The cases that have something in common."""
+
+    name: str
+    cases: int
+    """Cases of the suite."""
+    compared: int
+    """Those with valid trials on both sides: what follows is about them."""
+    baseline: Mean | None = None
+    candidate: Mean | None = None
+    drop: float | None = None
+    """baseline mean − candidate mean."""
+    drop_upper: float | None = None
+    """One-sided upper 95 % bound of the drop."""
+    regressed: int = 0
+    improved: int = 0
+    undecided: int = 0
+
+
+class Table(_Record):
+    """The suite in parts. A case with several tags stands in several rows."""
+
+    by: Literal["group", "category", "tag", "provenance"]
+    rows: tuple[TableRow, ...]
+    """Groups in their order, the others by name."""
+
+
+class Tie(_Record):
+    """A case that must tie between the two arms."""
+
+    case: str
+    p: float | None = None
+    """Chance, without a change, of a difference so surprising either way; None where there are too few trials."""
+    moved: bool = False
+
+
+class Ties(_Record):
+    """The cases that a change must neither worsen nor better."""
+
+    cases: tuple[Tie, ...]
+    p_together: float | None = None
+    """The same for their mean: exact conditional test within cases, mid-p, two-sided."""
+    moved_together: bool = False
+    drop: float | None = None
+    """Their baseline mean − their candidate mean."""
+    hidden: float | None = None
+    """So large a difference, either way, these trials cannot exclude at 95 %."""
+
+
 class PassK(_Record):
     """pass^k: the chance that k trials of a case all pass, averaged over cases."""
 
@@ -179,6 +236,10 @@ class Comparison(_Record):
     overall: SuiteComparison | None = None
     pass_k: dict[str, tuple[PassK, ...]] = Field(default_factory=dict)
     """`baseline` and `candidate` → k = 1, 2, … (first batch of trials of each case)"""
+    tables: tuple[Table, ...] = ()
+    """The suite by group, category, tag and provenance."""
+    ties: Ties | None = None
+    """None where no case must tie."""
     invalid: dict[str, dict[str, int]] = Field(default_factory=dict)
     """`baseline` and `candidate` → cause → invalid trials."""
     served: ServedModels = ServedModels()

@@ -24,6 +24,11 @@ class CaseFacts:
     agent: str = ""
     required: bool = False
     negative: bool = False
+    tags: tuple[str, ...] = ()
+    provenance: str = ""
+    """How the case came to be; empty when nobody says."""
+    must_tie: bool = False
+    """A change must neither worsen nor better it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +60,25 @@ class Side:
         """The side that a stored run gives for one of its arms."""
         suite = catalog.suites.get(manifest.suite)
         cases = catalog.suite_cases(suite) if suite else tuple(catalog.cases.values())
+        ties = catalog.must_tie(suite) if suite else frozenset()
         described = catalog.arms.get(arm)
         return cls(
             manifest=manifest,
             arm=arm,
             records=records,
             cases=tuple(
-                CaseFacts(c.id, c.title, c.group, c.agent, c.required, c.negative) for c in cases
+                CaseFacts(
+                    case=c.id,
+                    title=c.title,
+                    group=c.group,
+                    agent=c.agent,
+                    required=c.required,
+                    negative=c.negative,
+                    tags=c.tags,
+                    provenance=c.provenance.source if c.provenance else "",
+                    must_tie=c.id in ties,
+                )
+                for c in cases
             ),
             agent=described.agent if described else "",
             version=described.version if described else "",

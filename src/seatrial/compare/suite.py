@@ -6,7 +6,7 @@ bias a mean.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from seatrial.compare.judging import Contest
 from seatrial.compare.model import PassK, SuiteComparison
@@ -26,7 +26,25 @@ def ledger(trials: Mapping[str, Trials]) -> list[tuple[int, int]]:
 
 def overall(contests: list[Contest], policy: Policy) -> SuiteComparison | None:
     """The mean pass rate on both sides, over the cases that can be judged; None without any."""
-    pairs = [
+    compared = pairs(contests)
+    fell = drop(compared)
+    if fell is None:
+        return None
+    return SuiteComparison(
+        cases=fell.cases,
+        baseline_mean=fell.base_mean,
+        candidate_mean=fell.mean,
+        drop=fell.drop,
+        drop_upper=fell.upper,
+        p_worse=conditional_test(compared).mid_p,
+        margin=policy.margin,
+        provable_margin=fell.provable,
+    )
+
+
+def pairs(contests: Iterable[Contest]) -> list[Pair]:
+    """Both arms' trials of the cases that have a first batch on both sides, whatever order they come in."""
+    return [
         Pair(
             c.baseline.batch_passed,
             c.baseline.batch_valid,
@@ -36,19 +54,6 @@ def overall(contests: list[Contest], policy: Policy) -> SuiteComparison | None:
         for c in sorted(contests, key=lambda c: c.case)
         if c.candidate.batch_valid
     ]
-    fell = drop(pairs)
-    if fell is None:
-        return None
-    return SuiteComparison(
-        cases=fell.cases,
-        baseline_mean=fell.base_mean,
-        candidate_mean=fell.mean,
-        drop=fell.drop,
-        drop_upper=fell.upper,
-        p_worse=conditional_test(pairs).mid_p,
-        margin=policy.margin,
-        provable_margin=fell.provable,
-    )
 
 
 def pass_k(trials: Mapping[str, Trials]) -> tuple[PassK, ...]:

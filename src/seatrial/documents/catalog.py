@@ -82,6 +82,15 @@ class Catalog:
                 chosen.setdefault(entry, self.cases[entry])
         return tuple(chosen.values())
 
+    def must_tie(self, suite: Suite) -> frozenset[str]:
+        """Ids of the suite's cases that must tie between two arms."""
+        return frozenset(
+            case.id
+            for case in self.suite_cases(suite)
+            for entry in suite.must_tie
+            if (entry == case.id if isinstance(entry, str) else self.fits(case, entry))
+        )
+
     def fits(self, case: Case, selector: Selector) -> bool:
         """Whether a selector chooses a case."""
         source = self.sources.get(("case", case.id))

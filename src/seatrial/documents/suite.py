@@ -60,5 +60,8 @@ class Suite(Document):
     """Trials per case."""
     gate: Policy = Policy()
     """The policy."""
+    must_tie: tuple[Id | Selector, ...] = ()
+    """Cases of the suite, as ids or selectors, that a change must neither worsen nor better: what it cannot
+    touch. They are tested for equality, and one that moves is a warning."""
     select: Selecting = Selecting()
     """How the cases of a run with a base are selected."""

@@ -9,11 +9,13 @@ from seatrial.gate.matter import (
     Brief,
     Matter,
     brief,
+    chance,
     counted,
     listed,
     newly_forbidden,
     number,
     percent,
+    points,
     said,
     who,
 )
@@ -79,6 +81,42 @@ def _conditions(matter: Matter) -> Iterator[Brief]:
         yield brief("improved", "note", text, f"{len(improved)} improved", improved)
 
 
+def _ties(matter: Matter) -> Iterator[Brief]:
+    """Cases that the change cannot touch, and that moved all the same."""
+    ties = matter.comparison.ties
+    if ties is None:
+        return
+    moved = {tie.case: tie for tie in ties.cases if tie.moved}
+    cases = [c for c in matter.comparison.cases if c.case in moved]
+    if cases:
+        chances = listed(
+            cases, lambda c: f"{c.case} ({_both(c)}; p {chance(moved[c.case].p or 0.0)})"
+        )
+        text = (
+            f"{counted(cases, 'case')} that must tie moved: {chances}; something differs between the "
+            "two sides besides what the change is meant to touch"
+        )
+        yield brief("tie_broken", "warning", text, f"{who(cases)} must tie and moved", cases)
+    if ties.moved_together and ties.drop is not None and ties.p_together is not None:
+        tested = [c for c in matter.comparison.cases if c.case in {t.case for t in ties.cases}]
+        way = "fell" if ties.drop > 0 else "rose"
+        yield brief(
+            "tie_broken",
+            "warning",
+            f"the mean of {counted(tested, 'case')} that must tie {way} by {points(abs(ties.drop))}; the "
+            f"chance of that without a change is {chance(ties.p_together)}",
+            "cases that must tie moved together",
+            tested,
+            numbers={"drop": ties.drop, "p": ties.p_together},
+        )
+
+
+def _both(case: CaseComparison) -> str:
+    """How often either side passed."""
+    sides = [(t.passed, t.valid) for t in (case.candidate, case.baseline) if t is not None]
+    return " against ".join(f"{passed} of {valid}" for passed, valid in sides)
+
+
 def _nothing_forbidden(matter: Matter) -> Iterator[Brief]:
     """Zero of n is never "safe": it is a bound, and only for this mix of cases."""
     tallies = [c.candidate for c in matter.comparison.cases if c.candidate is not None]
@@ -100,5 +138,5 @@ def _fails(case: CaseComparison) -> bool:
     return case.candidate is not None and case.candidate.failed > case.candidate.passed
 
 
-QUESTIONS = (_loosened, _others_changed, _conditions, _nothing_forbidden)
+QUESTIONS = (_loosened, _others_changed, _ties, _conditions, _nothing_forbidden)
 """A function a question; each yields grounds."""

@@ -36,6 +36,9 @@ def dangling_ids(library: Library) -> Found:
         for index, entry in enumerate(suite.cases):
             if isinstance(entry, str):
                 yield from _dangling(library, draft, ("cases", index), "case", entry)
+        for index, entry in enumerate(suite.must_tie):
+            if isinstance(entry, str):
+                yield from _dangling(library, draft, ("must_tie", index), "case", entry)
 
 
 def _fixture(
@@ -91,6 +94,26 @@ def empty_selectors(library: Library) -> Found:
                 yield draft, Mistake(("cases", index), message, code="empty-selector")
 
 
+def ties_outside(library: Library) -> Found:
+    """A suite wants cases to tie that it does not have. Not said while documents are broken."""
+    if not library.complete:
+        return
+    catalog = library.catalog()
+    for draft, suite in library.of(Suite):
+        if any(isinstance(entry, str) and entry not in catalog.cases for entry in suite.cases):
+            continue  # said already; it may be the one that is meant
+        cases = catalog.suite_cases(suite)
+        for index, entry in enumerate(suite.must_tie):
+            steps = ("must_tie", index)
+            if isinstance(entry, str):
+                if entry in catalog.cases and all(case.id != entry for case in cases):
+                    message = f"this suite has no case `{entry}`"
+                    yield draft, Mistake(steps, message, code="outside-suite")
+            elif not any(catalog.fits(case, entry) for case in cases):
+                message = "this selector chooses no case of this suite"
+                yield draft, Mistake(steps, message, code="empty-selector")
+
+
 def broken_worlds(library: Library) -> Found:
     """A world whose parts do not fit each other."""
     for draft, world in library.of(World):
@@ -108,4 +131,5 @@ RULES = (
     unknown_placeholders,
     unusable_schemas,
     empty_selectors,
+    ties_outside,
 )

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from seatrial.compare import PassK
+from seatrial.compare import PassK, Ties
 from seatrial.report.escaping import character_references, page_text
 from seatrial.report.evidence import Evidence, headline
 from seatrial.report.overview import invalid_causes, percent, points, selection_reasons, shown
@@ -24,6 +24,7 @@ from seatrial.report.overview import invalid_causes, percent, points, selection_
 PAGES = ("index.md", "regressions.md", "case.md")
 
 _CASES_SHOWN = 12
+_ROWS_SHOWN = 40
 _EFFECTS = {"closed": "closes", "undecided": "undecided", "warning": "warning", "note": "note"}
 
 
@@ -83,6 +84,16 @@ def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
         "planned": len(manifest.plan),
         "reasons": selection_reasons(evidence)[:6],
         "overall": comparison.overall,
+        "tables": [
+            {
+                "by": table.by,
+                "rows": table.rows[:_ROWS_SHOWN],
+                "more": max(0, len(table.rows) - _ROWS_SHOWN),
+            }
+            for table in comparison.tables
+        ],
+        "ties": _ties(comparison.ties, paged) if comparison.ties else None,
+        "shown": shown,
         "pass_k": _pass_k(comparison.pass_k),
         "invalid": [
             {
@@ -130,6 +141,20 @@ def _anchor(case: str, paged: frozenset[str]) -> str:
     link = _link(case, paged)
     shown_id = page_text(case)
     return f'<a href="{page_text(link)}">{shown_id}</a>' if link else shown_id
+
+
+def _ties(ties: Ties, paged: frozenset[str]) -> dict[str, Any]:
+    moved = [tie for tie in ties.cases if tie.moved]
+    return {
+        "declared": len(ties.cases),
+        "moved": len(moved),
+        "untested": sum(tie.p is None for tie in ties.cases),
+        "drop": ties.drop,
+        "p": ties.p_together,
+        "hidden": ties.hidden,
+        "together": ties.moved_together,
+        "cases": [(tie.case, _link(tie.case, paged), tie.p) for tie in moved[:_CASES_SHOWN]],
+    }
 
 
 def _pass_k(by_side: dict[str, tuple[PassK, ...]]) -> list[dict[str, Any]]:

@@ -163,6 +163,15 @@ def predictive_p(passed: int, failed: int, reference: Reference, prior: Prior) -
 
 
 @lru_cache(maxsize=65536)
+def predictive_p_better(passed: int, failed: int, reference: Reference, prior: Prior) -> float:
+    """Chance that a candidate as good as the release fails at most this often: the other tail."""
+    from scipy.stats import betabinom
+
+    a, b = reference.beta(prior)
+    return float(betabinom.cdf(failed, passed + failed, b, a))
+
+
+@lru_cache(maxsize=65536)
 def drift_p(reference: Reference, prior: Prior) -> float:
     """Chance that the live baseline passes at most this often if it is what the stored one was.
 

@@ -43,6 +43,10 @@ class Pair:
     passed: int
     trials: int
 
+    def swapped(self) -> Pair:
+        """The same with the arms exchanged."""
+        return Pair(self.passed, self.trials, self.base_passed, self.base_trials)
+
 
 @dataclass(frozen=True, slots=True)
 class ConditionalTest:

@@ -65,9 +65,9 @@ def mean_pass_k(tallies: Iterable[tuple[int, int]], k: int) -> MeanOfCases | Non
 def _effective_trials(mean: float, error: float, cases: int, trials: int) -> float:
     from scipy.special import stdtrit
 
-    # One case alone says nothing about the spread between cases: it is worth one trial.
+    # Of two or three cases t leaves next to nothing, of one alone it says nothing: they are worth a trial.
     ratio = (normal_quantile(0.975) / float(stdtrit(cases - 1, 0.975))) ** 2 if cases > 1 else 1.0
-    least = cases * ratio
+    least = max(cases * ratio, 1.0)
     if error == 0:
         return least
     return min(max(mean * (1 - mean) / error**2 * ratio, least), float(trials))
