@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Tag
 
 from seatrial.documents.answers import Answers
-from seatrial.documents.world import ObjectsWorld, SqliteWorld
+from seatrial.documents.world import DirectoryWorld, ObjectsWorld, SqliteWorld
 
 
 def _tag(value: Any) -> str | None:
@@ -20,6 +20,7 @@ def _tag(value: Any) -> str | None:
 Fixture = Annotated[
     Annotated[ObjectsWorld, Tag("objects")]
     | Annotated[SqliteWorld, Tag("sqlite")]
+    | Annotated[DirectoryWorld, Tag("directory")]
     | Annotated[Answers, Tag("answers")],
     Discriminator(_tag),
 ]

@@ -46,7 +46,8 @@ def plain(path: str) -> str:
     return "/".join(_parts(path))
 
 
-def _inside(patterns: tuple[str, ...]) -> tuple[str, ...]:
+def inside(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """The patterns, when none of them leads out of the repository; a ValueError says which do."""
     leading_out = [pattern for pattern in patterns if escapes(pattern)]
     if leading_out:
         raise ValueError(
@@ -56,7 +57,7 @@ def _inside(patterns: tuple[str, ...]) -> tuple[str, ...]:
     return patterns
 
 
-Patterns = Annotated[Texts, AfterValidator(_inside)]
+Patterns = Annotated[Texts, AfterValidator(inside)]
 """One pattern of files inside the repository, or a list of them."""
 
 

@@ -9,12 +9,14 @@ from typing import Any
 from seatrial.documents import placeholders
 from seatrial.documents.world import (
     DeclaredTool,
+    DirectoryWorld,
     ObjectsWorld,
     Role,
     SqliteWorld,
     ToolAsData,
     World,
 )
+from seatrial.documents.world.directory import GIT_TOOLS
 from seatrial.state.effects import object_validators
 from seatrial.state.references import action_problems, tool_problems
 from seatrial.state.rights import allows, covers
@@ -46,6 +48,13 @@ def _of_its_kind(world: World) -> Iterator[Found]:
                 for path, statement in tool.all_statements:
                     where = f"tools.{name}.{path.replace('sql', 'otherwise')}"
                     yield from _texts(where, statement.otherwise, tool)
+        case DirectoryWorld() if not world.is_repository:
+            for number, name in enumerate(world.tools or ()):
+                if name in GIT_TOOLS:
+                    message = (
+                        f"{name} works on a git repository: write `git: true`, or name a `bundle`"
+                    )
+                    yield f"tools[{number}]", message
         case _:
             return
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from seatrial.documents.world import SqliteWorld, World
-from seatrial.worlds import sqlite
+from seatrial.documents.world import DirectoryWorld, SqliteWorld, World
+from seatrial.worlds import directory, sqlite
 
 Found = tuple[str, str]
 """Path inside the document, and what is wrong there."""
@@ -17,5 +17,9 @@ def file_problems(world: World, root: Path) -> Iterator[Found]:
     match world:
         case SqliteWorld():
             yield from sqlite.problems(world, root)
+        case DirectoryWorld(tree=str(tree)):
+            yield from directory.problems(root / tree, "tree", name=tree, folder=True)
+        case DirectoryWorld(bundle=str(bundle)):
+            yield from directory.problems(root / bundle, "bundle", name=bundle, folder=False)
         case _:
             return

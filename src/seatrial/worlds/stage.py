@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from seatrial.documents.world import ObjectsWorld, SqliteWorld, World
-from seatrial.worlds import sqlite
+from seatrial.documents.world import DirectoryWorld, ObjectsWorld, SqliteWorld, World
+from seatrial.worlds import directory, sqlite
 from seatrial.worlds.copies import WorldCopy
 from seatrial.worlds.objects import open_world
 from seatrial.worlds.templates import Templates
@@ -48,6 +48,9 @@ class Stage:
                     fixture, self.root, self.templates, run_token=run_token, seed=seed
                 ) as database:
                     yield database
+            case DirectoryWorld():
+                async with directory.opened(fixture, self.root, self.templates) as folder:
+                    yield folder
             case _:
                 raise AssertionError(f"no world of kind {fixture.world!r} is known here")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from seatrial.documents.world.base import DeclaredTool, Name, Role, ToolAsData, World
+from seatrial.documents.world.directory import DirectoryWorld
 from seatrial.documents.world.objects import (
     Action,
     AddToProperty,
@@ -21,7 +22,11 @@ from seatrial.documents.world.objects import (
 )
 from seatrial.documents.world.sqlite import SqliteWorld, SqlTool, Statement
 
-WORLDS: dict[str, type[World]] = {"objects": ObjectsWorld, "sqlite": SqliteWorld}
+WORLDS: dict[str, type[World]] = {
+    "objects": ObjectsWorld,
+    "sqlite": SqliteWorld,
+    "directory": DirectoryWorld,
+}
 """Kind of practice world → its model."""
 
 __all__ = [
@@ -32,6 +37,7 @@ __all__ = [
     "CreateObject",
     "DeclaredTool",
     "DeleteObject",
+    "DirectoryWorld",
     "Effect",
     "Find",
     "Link",

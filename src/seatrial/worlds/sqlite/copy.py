@@ -30,6 +30,7 @@ from seatrial.trace import Answer, Change, Json
 from seatrial.worlds.sqlite import clock, rows, statements
 from seatrial.worlds.sqlite.sources import Start, connect, prepared
 from seatrial.worlds.templates import Templates
+from seatrial.worlds.told import Told
 
 CALL_SECONDS = 10.0
 """How long a tool may take."""
@@ -127,7 +128,7 @@ class SqliteCopy:
         with self._lock:
             try:
                 answer, written = self._carried_out(tool, declared, args)
-            except _Told as told:
+            except Told as told:
                 self._rollback()
                 return Answer.of_text(f"{told}", is_error=True)
             except BaseException:
@@ -172,14 +173,14 @@ class SqliteCopy:
                         found = _rows(cursor)
                     nothing = not (found if cursor.description is not None else cursor.rowcount)
                 except sqlite3.IntegrityError as error:
-                    raise _Told(f"{name}: {error}.") from error
+                    raise Told(f"{name}: {error}.") from error
                 except OverflowError as error:
-                    raise _Told(f"{name}: a number is too large.") from error
+                    raise Told(f"{name}: a number is too large.") from error
                 except (sqlite3.Error, sqlite3.Warning) as error:
                     why = f"it may not {seen.refused}" if seen.refused else str(error)
                     raise WorldError(f"{where}.{path} cannot be carried out: {why}") from error
                 if nothing and statement.otherwise:
-                    raise _Told(self._filled(statement.otherwise, args))
+                    raise Told(self._filled(statement.otherwise, args))
         if found is not None and len(found) > MOST_ROWS:
             raise WorldError(
                 f"{where} gives more than {MOST_ROWS} rows", hint="write a LIMIT into its statement"
@@ -215,10 +216,6 @@ class SqliteCopy:
         with self._lock:
             start = self._start
             return start.tables.state_after(start.state, start.rows, self._rows)
-
-
-class _Told(Exception):
-    """The call cannot be carried out as asked; the message is for the agent."""
 
 
 class _Parameters(dict[str, Json]):
