@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 import httpx
 
-from seatrial.arms.printed import diverted
 from seatrial.errors import ArmError
+from seatrial.printed import diverted
 
 CONNECT_SECONDS = 10.0
 """A service that does not take a connection by then is not there."""

@@ -7,27 +7,25 @@ must not keep the run, or the interpreter's end, waiting. Once its trial is over
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-import anyio
 import anyio.lowlevel
 
 from seatrial.arms.connections import Connections
-from seatrial.arms.printed import Printed, listening
 from seatrial.arms.replies import reply_of
 from seatrial.arms.seat import CallTool, Reply, Seat
 from seatrial.documents import Python
 from seatrial.errors import ArmError, FunctionError
 from seatrial.functions import load, told
+from seatrial.printed import Printed, listening
+from seatrial.threads import in_thread
 from seatrial.trace import Answer
 
-_T = TypeVar("_T")
+_THREAD = "seatrial agent"
 
 
 @dataclass(slots=True)
@@ -95,7 +93,7 @@ async def open(adapter: Python, seat: Seat, shared: Connections) -> Conversation
         function = shared.functions.get(adapter.target)
         if function is None:
             with listening(Printed()):
-                function = await _in_thread(lambda: _load(adapter.target, seat.root))
+                function = await in_thread(lambda: _load(adapter.target, seat.root), _THREAD)
             shared.functions[adapter.target] = function
     if isinstance(function, ArmError):
         raise ArmError(function.cause, function.message)
@@ -140,7 +138,7 @@ class Conversation:
                 if self._asynchronous:
                     value = await self._function(text, self._seat)
                 else:
-                    value = await _in_thread(lambda: self._function(text, self._seat))
+                    value = await in_thread(lambda: self._function(text, self._seat), _THREAD)
             except (Exception, SystemExit) as error:
                 raise _raised(target, error) from error
         if isinstance(value, str):
@@ -151,35 +149,6 @@ class Conversation:
             {"role": "assistant", "text": reply.text},
         )
         return reply
-
-
-class _Outcome(Generic[_T]):
-    value: _T
-    error: BaseException | None = None
-
-
-async def _in_thread(function: Callable[[], _T]) -> _T:
-    """What the function gives, run in a thread that is left to itself when we are cancelled."""
-    outcome: _Outcome[_T] = _Outcome()
-    done = anyio.Event()
-    loop = asyncio.get_running_loop()
-    context = contextvars.copy_context()
-
-    def run() -> None:
-        try:
-            outcome.value = context.run(function)
-        except BaseException as error:  # handed to the caller, whatever it is
-            outcome.error = error
-        try:
-            loop.call_soon_threadsafe(done.set)
-        except RuntimeError:  # the run has ended: nobody waits any more
-            return
-
-    threading.Thread(target=run, name="seatrial agent", daemon=True).start()
-    await done.wait()
-    if outcome.error is not None:
-        raise outcome.error
-    return outcome.value
 
 
 def _load(target: str, root: Path) -> Callable[..., Any] | ArmError:

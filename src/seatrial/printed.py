@@ -1,7 +1,7 @@
-"""What an agent prints in our own process: kept for its trial, never on our terminal.
+"""What functions of the repository print in our own process: kept for their trial, never on our terminal.
 
 A terminal and a CI log obey what they are sent (escape sequences, workflow commands). While a run with
-`python` arms goes on, `sys.stdout` and `sys.stderr` are replaced by a pair that asks who is writing.
+such functions goes on, `sys.stdout` and `sys.stderr` are replaced by a pair that asks who is writing.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TextIO, cast
 
-from seatrial.arms.replies import clean
-
 MOST_PRINTED = 4096
 """How much of it is kept, in characters."""
 
 
 class Printed:
-    """What one agent has printed, cut to a bounded length."""
+    """What one agent or world has printed, cut to a bounded length."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -27,7 +25,7 @@ class Printed:
     def take(self, text: str) -> None:
         """Keep the beginning."""
         if len(self.text) < MOST_PRINTED:
-            self.text += clean(text[: MOST_PRINTED - len(self.text)])
+            self.text += _clean(text[: MOST_PRINTED - len(self.text)])
 
 
 _listener: contextvars.ContextVar[Printed | None] = contextvars.ContextVar("printed", default=None)
@@ -68,12 +66,29 @@ class _Switch:
         return getattr(self._usual, name)
 
 
+_diverting = 0
+_usual: tuple[TextIO, TextIO] | None = None
+
+
 @contextmanager
 def diverted() -> Iterator[None]:
-    """Replace `sys.stdout` and `sys.stderr` by a pair that tells agents from everybody else."""
-    usual = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (cast(TextIO, _Switch(stream)) for stream in usual)
+    """Replace `sys.stdout` and `sys.stderr` by a pair that tells such functions from everybody else.
+
+    Several may ask for it at the same time; what was there before comes back with the end of the last.
+    """
+    global _diverting, _usual
+    if not _diverting:
+        _usual = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = (cast(TextIO, _Switch(stream)) for stream in _usual)
+    _diverting += 1
     try:
         yield
     finally:
-        sys.stdout, sys.stderr = usual
+        _diverting -= 1
+        if not _diverting and _usual is not None:
+            sys.stdout, sys.stderr = _usual
+
+
+def _clean(text: str) -> str:
+    """The text with half characters, which cannot be written as UTF-8, replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
