@@ -101,17 +101,32 @@ def fingerprints(
         source_digests: by arm, a digest for each component of files that it is built from.
         world_digests: by world, a digest of the files that it is made of; of those that have any.
     """
-    shown = _Shown(catalog)
-    behind = {id: digest(behind_the_tools(fixture)) for id, fixture in catalog.fixtures.items()}
-    behind |= {id: digest([behind[id], files]) for id, files in world_digests.items()}
-    of_cases = {case.id: _of_case(case, behind, shown) for case in catalog.cases.values()}
-    by_case = {
-        f"{case.id}@{arm.id}": of_cases[case.id] | _of_arm(arm, source_digests.get(arm.id, {}))
-        for arm in arms
+    by_case: dict[str, dict[str, str]] = {}
+    toolsets: dict[str, dict[str, str]] = {}
+    of_all = _Cases(catalog.fixtures, world_digests, toolsets)
+    for arm in arms:
+        own = catalog.own_fixtures.get(arm.id)
+        of_cases = of_all
+        if own:
+            of_cases = _Cases({**catalog.fixtures, **own}, world_digests, toolsets)
+        of_arm = _of_arm(arm, source_digests.get(arm.id, {}))
+        for case in catalog.cases.values():
+            if case.agent == arm.agent:
+                by_case[f"{case.id}@{arm.id}"] = of_cases.of(case) | of_arm
+    return Fingerprints(by_case, toolsets)
+
+
+def conditions(
+    catalog: Catalog, world_digests: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, dict[str, str]]:
+    """Case → component → digest of what its trials lean on, whichever arm carries them; tools by name."""
+    toolsets: dict[str, dict[str, str]] = {}
+    of_cases = _Cases(catalog.fixtures, world_digests, toolsets)
+    return {
+        case.id: expanded(of_cases.of(case), toolsets)
         for case in catalog.cases.values()
-        if case.agent == arm.agent
+        if case.world in catalog.fixtures and (case.answers or case.world) in catalog.fixtures
     }
-    return Fingerprints(by_case, shown.toolsets)
 
 
 def tools_shown(world: World, role: str | None) -> dict[str, str]:
@@ -176,46 +191,57 @@ def _named(component: str, case: str, arm: str) -> str:
             return f"{component.replace(':', ' ')} of arm {arm}"
 
 
-class _Shown:
-    """What the roles of worlds are shown, each worked out once."""
+class _Cases:
+    """The components that do not depend on the arm, each worked out once."""
 
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        self._known: dict[tuple[str, str | None], str] = {}
-        self.toolsets: dict[str, dict[str, str]] = {}
+    def __init__(
+        self,
+        fixtures: Mapping[str, Any],
+        world_digests: Mapping[str, str],
+        toolsets: dict[str, dict[str, str]],
+    ) -> None:
+        self._fixtures = fixtures
+        behind = {id: digest(behind_the_tools(found)) for id, found in fixtures.items()}
+        files = {id: digest([behind[id], of]) for id, of in world_digests.items() if id in behind}
+        self._behind = behind | files
+        self._toolsets = toolsets
+        self._shown: dict[tuple[str, str | None], str] = {}
+        self._found: dict[str, dict[str, str]] = {}
 
-    def to(self, case: Case) -> dict[str, str]:
-        """The components of a case that its agent is shown."""
-        world = self._catalog.fixtures[case.world]
-        if not isinstance(world, World):
-            return {}
-        key = (case.world, case.role)
-        if key not in self._known:
-            tools = tools_shown(world, case.role)
-            self._known[key] = digest(tools)
-            self.toolsets[self._known[key]] = tools
-        found = {"tools": self._known[key]}
-        if world.instructions:
-            found["instructions"] = digest(world.instructions)
-        return found
+    def of(self, case: Case) -> dict[str, str]:
+        """The components of a case."""
+        if case.id not in self._found:
+            self._found[case.id] = self._components(case)
+        return self._found[case.id]
 
+    def _components(self, case: Case) -> dict[str, str]:
+        written = case.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        met = {key: value for key, value in written.items() if key not in _ABOUT_THE_CASE}
+        if case.turns:
+            met["turns"] = list(case.messages)
+        checks = [written.get("checks"), [t.get("checks") for t in written.get("turns", ())]]
+        components = {
+            "case": digest(met),
+            "checks": digest(checks),
+            "grading": GRADING,
+            "world": self._behind[case.world],
+        }
+        if case.answers is not None:
+            components["answers"] = self._behind[case.answers]
+        world = self._fixtures[case.world]
+        if isinstance(world, World):
+            components["tools"] = self._tools(world, case.role)
+            if world.instructions:
+                components["instructions"] = digest(world.instructions)
+        return components
 
-def _of_case(case: Case, behind: Mapping[str, str], shown: _Shown) -> dict[str, str]:
-    written = case.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    met = {key: value for key, value in written.items() if key not in _ABOUT_THE_CASE}
-    if case.turns:
-        met["turns"] = list(case.messages)
-    checks = [written.get("checks"), [t.get("checks") for t in written.get("turns", ())]]
-    components = {
-        "case": digest(met),
-        "checks": digest(checks),
-        "grading": GRADING,
-        "world": behind[case.world],
-        **shown.to(case),
-    }
-    if case.answers is not None:
-        components["answers"] = behind[case.answers]
-    return components
+    def _tools(self, world: World, role: str | None) -> str:
+        key = (world.id, role)
+        if key not in self._shown:
+            tools = tools_shown(world, role)
+            self._shown[key] = digest(tools)
+            self._toolsets[self._shown[key]] = tools
+        return self._shown[key]
 
 
 def _of_arm(arm: Arm, source_digests: Mapping[str, str]) -> dict[str, str]:

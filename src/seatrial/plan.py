@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from seatrial.documents import Arm, Catalog, Suite
-from seatrial.records import PlannedCase
+from seatrial.records import Manifest, PlannedCase
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -37,6 +37,23 @@ def expand(
         if number <= trials
         for arm in arms
         if arm.agent == case.agent
+    )
+
+
+def trials_of(manifest: Manifest, catalog: Catalog) -> tuple[Trial, ...]:
+    """Every trial that a run's plan sets beforehand.
+
+    The released arm runs beside the candidate as often as it, but for the cases that it cannot run as it was
+    released; where it only runs on demand, none of its trials is among them.
+    """
+    rerun = manifest.rerun
+    arms = [
+        catalog.arms[id] for id in manifest.arms if rerun is None or rerun.fixed or id != rerun.arm
+    ]
+    return tuple(
+        trial
+        for trial in expand(manifest.plan, catalog, arms)
+        if rerun is None or trial.arm != rerun.arm or trial.case not in rerun.left_out
     )
 
 

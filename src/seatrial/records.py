@@ -75,7 +75,11 @@ class Rerun(_Record):
     """Id of the run that was released."""
     version: str = ""
     revision: str | None = None
-    """The commit its files are taken from; None where the files of the work tree are the same."""
+    """The commit it was released from, whose files it is run with where those of the work tree differ."""
+    fixed: bool = True
+    """It is run as often as the candidate, which was set beforehand; otherwise only where it could decide."""
+    left_out: dict[str, str] = Field(default_factory=dict)
+    """Case → why it cannot be run as it was released."""
 
 
 class Regraded(_Record):

@@ -7,15 +7,22 @@ branch every earlier baseline stays readable in the history.
 
 from seatrial.baseline.approval import same_person
 from seatrial.baseline.branch import BRANCH
+from seatrial.baseline.holding import Held, hold
 from seatrial.baseline.listing import history, released
 from seatrial.baseline.releasing import Released, release
+from seatrial.baseline.rerunning import Beside, beside, beside_again
 from seatrial.baseline.resolving import Baseline, resolve
 
 __all__ = [
     "BRANCH",
     "Baseline",
+    "Beside",
+    "Held",
     "Released",
+    "beside",
+    "beside_again",
     "history",
+    "hold",
     "release",
     "released",
     "resolve",

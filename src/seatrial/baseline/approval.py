@@ -73,7 +73,12 @@ def _missing(case: PlannedCase, recorded: set[int]) -> Iterator[str]:
 
 def _origin(run: Run, repository: Repository | None, allow_dirty: str) -> Iterator[str]:
     """Whether a commit says what the run was made from, and whether that commit is known here."""
-    revision = run.manifest.revision
+    revision, regraded = run.manifest.revision, run.manifest.regraded
+    if regraded is not None and (regraded.dirty or regraded.revision is None) and not allow_dirty:
+        yield (
+            "no commit says by which checks it was graded again; commit and grade again, or say why it "
+            "may be released all the same: --allow-dirty REASON"
+        )
     if revision is None:
         if not allow_dirty:
             yield (
@@ -96,16 +101,18 @@ def _origin(run: Run, repository: Repository | None, allow_dirty: str) -> Iterat
 
 
 def _four_eyes(run: Run, repository: Repository | None, approved_by: str) -> Iterator[str]:
-    """Whether the approver had a hand in the commit that was run."""
-    revision = run.manifest.revision
-    if revision is None or repository is None or repository.ref(revision) is None:
-        return
-    own = sorted(p for p in repository.people(revision) if same_person(approved_by, p))
-    if own:
-        yield (
-            f"{printable(approved_by)} is {printable(str(own[0]))}, who wrote or committed "
-            f"{revision[:10]}; somebody else must approve it"
-        )
+    """Whether the approver had a hand in the commit that was run, or in the checks that graded it."""
+    regraded = run.manifest.regraded
+    graded = regraded.revision if regraded is not None else None
+    for revision in dict.fromkeys((run.manifest.revision, graded)):
+        if revision is None or repository is None or repository.ref(revision) is None:
+            continue
+        own = sorted(p for p in repository.people(revision) if same_person(approved_by, p))
+        if own:
+            yield (
+                f"{printable(approved_by)} is {printable(str(own[0]))}, who wrote or committed "
+                f"{revision[:10]}; somebody else must approve it"
+            )
 
 
 def same_person(approver: str, person: Person) -> bool:

@@ -120,7 +120,13 @@ def _put(
 
 
 def _one_arm(run: Run, arm: str | None) -> str:
-    arms = run.manifest.arms
+    rerun = run.manifest.rerun
+    if rerun is not None and arm == rerun.arm:
+        raise UsageError(
+            f"{arm} is the released arm itself, run again beside the candidate",
+            hint="run it by itself to record it anew",
+        )
+    arms = tuple(id for id in run.manifest.arms if rerun is None or id != rerun.arm)
     listed = ", ".join(arms)
     if arm is None and len(arms) == 1:
         return arms[0]

@@ -24,6 +24,11 @@ class Baseline:
     release: Release | None
     """None for a run that was named as it is and never released."""
 
+    @property
+    def parts(self) -> tuple[tuple[Run, str], ...]:
+        """The released run, then the batches of its ledger, each with the arm whose trials count."""
+        return ((self.run, self.info.arm),)
+
 
 def resolve(
     spec: str | None, suite: str, agent: str, *, root: Path, repository: Repository | None

@@ -18,6 +18,7 @@ from seatrial.cli.compare import compare
 from seatrial.cli.gate import gate
 from seatrial.cli.plan import plan
 from seatrial.cli.power import power
+from seatrial.cli.regrade import regrade
 from seatrial.cli.release import release
 from seatrial.cli.report import report
 from seatrial.cli.run import run
@@ -26,7 +27,7 @@ from seatrial.cli.selftest import selftest
 from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
-    check, schema, plan, run, compare, gate, report, release, baseline, power, selftest,
+    check, schema, plan, run, regrade, compare, gate, report, release, baseline, power, selftest,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 

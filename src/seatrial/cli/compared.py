@@ -7,11 +7,9 @@ from pathlib import Path
 
 import click
 
-from seatrial.baseline import Baseline, resolve
-from seatrial.compare import CaseComparison, Comparison, Side, compare
-from seatrial.documents import Policy
+from seatrial.baseline import Baseline, hold, resolve
+from seatrial.compare import CaseComparison, Comparison
 from seatrial.errors import NothingReleased, UsageError, printable
-from seatrial.gate import stricter
 from seatrial.store import Run, find
 from seatrial.workspace import Workspace
 
@@ -36,9 +34,6 @@ def compared(
 ) -> Compared:
     """Compare a stored run with a baseline.
 
-    The policy is the stricter of the baseline's and the run's own, point by point: a change cannot
-    loosen what it is judged by before somebody has released it.
-
     Args:
         name: path or id of a run, or `latest`.
         baseline: a folder, a run or a git ref; None for the newest release.
@@ -61,19 +56,13 @@ def compared(
         )
     except NothingReleased as error:
         found, missing = None, error.render()
-    own = _policy(run)
-    policy, loosened = stricter(_policy(found.run), own) if found else (own, ())
-    comparison = compare(
-        _side(found.run, found.info.arm) if found else None,
-        _side(run, chosen),
-        policy,
-        about=found.info if found else None,
-    )
-    return Compared(run, chosen, found, comparison, loosened, missing)
+    held = hold(run, chosen, found)
+    return Compared(run, chosen, found, held.comparison, held.loosened, missing)
 
 
 def _candidate(run: Run, arm: str | None) -> str:
-    arms = run.manifest.arms
+    rerun = run.manifest.rerun
+    arms = tuple(id for id in run.manifest.arms if rerun is None or id != rerun.arm)
     if arm is None and len(arms) == 1:
         return arms[0]
     if arm in arms:
@@ -84,26 +73,16 @@ def _candidate(run: Run, arm: str | None) -> str:
     )
 
 
-def _policy(run: Run) -> Policy:
-    suite = run.catalog.suites.get(run.manifest.suite)
-    return suite.gate if suite else Policy()
-
-
-def _side(run: Run, arm: str) -> Side:
-    return Side.of(run.manifest, run.catalog, arm, run.records(arm), where=run.where)
-
-
 def heading(comparison: Comparison) -> str:
     """What is compared with what."""
     text = f"Suite {comparison.suite}: {comparison.candidate_arm} {comparison.candidate_version}"
     baseline = comparison.baseline
+    made = f", graded again from {comparison.regraded_from}" if comparison.regraded_from else ""
+    text = f"{text} (run {comparison.run}{made})"
     if baseline is None:
-        return f"{text} (run {comparison.run}), no baseline"
+        return f"{text}, no baseline"
     approved = f", approved by {baseline.approved_by}" if baseline.approved_by else ""
-    return (
-        f"{text} (run {comparison.run}) against {baseline.arm} {baseline.version} "
-        f"({baseline.where}{approved})"
-    )
+    return f"{text} against {baseline.arm} {baseline.version} ({baseline.where}{approved})"
 
 
 def tell(text: str = "", *, indent: int = 0, bold: bool = False, color: str | None = None) -> None:

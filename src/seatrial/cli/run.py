@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,10 @@ import click
 from seatrial.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from seatrial.baseline import Baseline
     from seatrial.documents import Catalog
-    from seatrial.records import Manifest, PlannedCase, TrialRecord
-    from seatrial.runner import Equipment
-    from seatrial.store import Key, Writer
+    from seatrial.records import PlannedCase, TrialRecord
+    from seatrial.store import Key
     from seatrial.verdicts import Verdict
     from seatrial.workspace import Selection, Workspace
 
@@ -49,6 +49,16 @@ if TYPE_CHECKING:
     help="Run what changed since HEAD parted from this revision, and the required cases.",
 )
 @click.option(
+    "--rerun-baseline",
+    is_flag=True,
+    help="Run the released arm again beside the candidate, as it was released.",
+)
+@click.option(
+    "--baseline",
+    metavar="PATH|REF",
+    help="The baseline to go by, not the newest release.",
+)
+@click.option(
     "--at-once",
     type=click.IntRange(min=1),
     metavar="N",
@@ -77,6 +87,8 @@ def run(
     cases: tuple[str, ...],
     trials: int | None,
     base: str | None,
+    rerun_baseline: bool,
+    baseline: str | None,
     at_once: int | None,
     out: Path | None,
     seed: int | None,
@@ -96,7 +108,8 @@ def run(
     if resume is not None:
         given = {
             "--suite": suite, "--arm": arms, "--case": cases, "--trials": trials, "--base": base,
-            "--out": out, "--seed": seed,
+            "--rerun-baseline": rerun_baseline or None, "--baseline": baseline, "--out": out,
+            "--seed": seed,
         }  # fmt: skip
         clashing = [name for name, value in given.items() if value not in (None, ())]
         if clashing:
@@ -108,7 +121,27 @@ def run(
     if suite is None:
         raise UsageError("which suite?", hint="seatrial run --suite ID --arm ID")
     selection = workspace.select(suite, arms, base=base, trials=trials)
-    return _begun(workspace, selection, cases, trials, at_once, out, seed)
+    against = _released(workspace, selection, baseline) if rerun_baseline else None
+    return _begun(workspace, selection, cases, trials, at_once, out, seed, against)
+
+
+def _released(workspace: Workspace, selection: Selection, spec: str | None) -> Baseline:
+    """The baseline whose arm is run again."""
+    from seatrial import baseline
+
+    agents = sorted({arm.agent for arm in selection.arms})
+    if len(agents) > 1:
+        raise UsageError(
+            f"the arms are of {len(agents)} agents ({', '.join(agents)}), each with a baseline of its own",
+            hint="run one agent at a time: --arm ID",
+        )
+    return baseline.resolve(
+        spec,
+        selection.suite.id,
+        agents[0],
+        root=workspace.root,
+        repository=workspace.repository,
+    )
 
 
 def _begun(
@@ -119,53 +152,63 @@ def _begun(
     at_once: int | None,
     out: Path | None,
     seed: int | None,
+    against: Baseline | None,
 ) -> ExitCode:
-    import datetime as dt
-    import secrets
+    from contextlib import ExitStack
 
-    from seatrial import __version__, plan, runner, store
-    from seatrial.records import Manifest
+    from seatrial import baseline, plan, runner, store
+    from seatrial.cli.carrying import carried_out, manifest_of
 
     planned = _only(selection, cases, trials) if cases else selection.cases
     catalog = plan.documents_of(
         selection.catalog, selection.suite, [arm.id for arm in selection.arms]
     )
-    equipment = runner.equip(selection.arms, workspace.root)
-    revision, dirty = workspace.revision()
-    prints = workspace.fingerprints(catalog)
-    manifest = Manifest(
-        run=store.new_run_id(),
-        suite=selection.suite.id,
-        arms=tuple(arm.id for arm in selection.arms),
-        trials=trials or selection.suite.trials,
-        seed=secrets.randbits(32) if seed is None else seed,
-        created_at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        seatrial=__version__,
-        revision=revision,
-        dirty=dirty,
-        base=selection.base,
-        plan=planned,
-        fingerprints=prints.by_case,
-        toolsets=prints.toolsets,
-    )
-    folder = out or workspace.root / store.RUNS / manifest.run
-    with store.Writer.create(folder, manifest, catalog) as writer:
-        return _carried_out(writer, catalog, {}, equipment, at_once)
+    with ExitStack() as stack:
+        beside = None
+        if against is not None:
+            asked = [entry.case for entry in planned if entry.selected]
+            beside = stack.enter_context(baseline.beside(against, catalog, workspace, cases=asked))
+            catalog = beside.joined(catalog)
+        homes = {beside.arm.id: beside.home} if beside else {}
+        equipment = runner.equip(catalog.arms.values(), workspace.root, homes=homes)
+        manifest = manifest_of(
+            workspace,
+            catalog,
+            selection.suite.id,
+            planned,
+            trials=trials or selection.suite.trials,
+            seed=seed,
+            base=selection.base,
+            beside=beside,
+        )
+        folder = out or workspace.root / store.RUNS / manifest.run
+        with store.Writer.create(folder, manifest, catalog) as writer:
+            return carried_out(writer, catalog, {}, equipment, at_once)
 
 
 def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
-    from seatrial import runner, store
+    from contextlib import ExitStack
+
+    from seatrial import baseline, runner, store
+    from seatrial.cli.carrying import carried_out
     from seatrial.comparability import differing, expanded
     from seatrial.store import Run, Writer
 
     folder = store.find(workspace.root, name)
     stored_run = Run.open(folder)
     manifest, catalog = stored_run.manifest, stored_run.catalog
+    if manifest.regraded is not None:
+        raise UsageError(
+            f"run {manifest.run} is run {manifest.regraded.run}, graded again: nothing can be added to it",
+            hint=f"seatrial run --resume {manifest.regraded.run}, then seatrial regrade",
+        )
     selected = {case.case for case in manifest.selected()}
+    again = manifest.rerun.arm if manifest.rerun else None
     before = {
         key: expanded(components, manifest.toolsets)
         for key, components in manifest.fingerprints.items()
-        if key.rpartition("@")[0] in selected
+        for case, _, arm in [key.rpartition("@")]
+        if case in selected and arm != again
     }
     changed = differing(before, workspace.fingerprints(_as_now(workspace, catalog)).whole())
     if changed:
@@ -174,55 +217,20 @@ def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
             + ", ".join(changed),
             hint="put them back as they were, or start a new run",
         )
-    equipment = runner.equip([catalog.arms[id] for id in manifest.arms], workspace.root)
-    stored: dict[Key, Verdict] = {}
+    with ExitStack() as stack:
+        homes = {}
+        if manifest.rerun is not None:
+            beside = stack.enter_context(baseline.beside_again(manifest, catalog, workspace))
+            homes[beside.arm.id] = beside.home
+        arms = [catalog.arms[id] for id in manifest.arms]
+        equipment = runner.equip(arms, workspace.root, homes=homes)
+        stored: dict[Key, Verdict] = {}
 
-    def seen(record: TrialRecord) -> None:
-        stored[record.case, record.arm, record.number] = record.verdict
+        def seen(record: TrialRecord) -> None:
+            stored[record.case, record.arm, record.number] = record.verdict
 
-    with Writer.resume(folder, seen) as writer:
-        return _carried_out(writer, catalog, stored, equipment, at_once)
-
-
-def _carried_out(
-    writer: Writer,
-    catalog: Catalog,
-    stored: Mapping[Key, Verdict],
-    equipment: Equipment,
-    at_once: int | None,
-) -> ExitCode:
-    import signal
-
-    import anyio
-
-    from seatrial import plan, runner, store
-    from seatrial.cli import progress
-
-    manifest = writer.manifest
-    trials = plan.expand(manifest.plan, catalog, [catalog.arms[id] for id in manifest.arms])
-    if not trials:
-        _say_why_nothing_runs(manifest)
-    with progress.shown(len(trials), stored.values()) as tell:
-        outcome = anyio.run(
-            lambda: runner.run(
-                writer,
-                catalog,
-                runner.fixed(trials),
-                equipment=equipment,
-                stored=stored,
-                at_once=at_once,
-                tell=tell,
-                stop_on=(signal.SIGINT, signal.SIGTERM),
-            )
-        )
-    if outcome.interrupted:
-        click.echo(f"Stopped: {outcome.stored} of {outcome.total} trials are stored.", err=True)
-        click.echo(f"  → seatrial run --resume {store.resume_name(writer.folder)}", err=True)
-        click.echo(f"Run: {writer.folder}")
-        return ExitCode.INTERRUPTED
-    valid = _summarize(writer.folder)
-    click.echo(f"Run: {writer.folder}")
-    return ExitCode.UNDECIDED if trials and not valid else ExitCode.OPEN
+        with Writer.resume(folder, seen) as writer:
+            return carried_out(writer, catalog, stored, equipment, at_once)
 
 
 def _only(
@@ -278,46 +286,3 @@ def _as_now(workspace: Workspace, stored: Catalog) -> Catalog:
         now.fixtures,
         now.sources,
     )
-
-
-def _say_why_nothing_runs(manifest: Manifest) -> None:
-    click.echo("No case is selected, so nothing is run.")
-    width = max((len(entry.case) for entry in manifest.plan), default=0)
-    for entry in manifest.plan:
-        click.echo(f"  {entry.case:<{width}}  {'; '.join(entry.reasons)}")
-
-
-def _summarize(folder: Path) -> int:
-    """A line per case and arm, then why trials are invalid; gives the number of valid trials."""
-    from collections import Counter
-
-    from seatrial.cli.progress import shown_safely
-    from seatrial.store import Run
-    from seatrial.verdicts import Verdict
-
-    stored = Run.open(folder)
-    verdicts: dict[tuple[str, str], Counter[str]] = {}
-    details: Counter[tuple[str, str]] = Counter()
-    for record in stored.records():
-        key = (record.case, record.arm)
-        if record.cause is None:
-            verdicts.setdefault(key, Counter())[record.verdict] += 1
-        else:
-            verdicts.setdefault(key, Counter())[f"invalid ({record.cause})"] += 1
-            details[record.cause, record.detail] += 1
-    wide = max((len(case) for case, _ in verdicts), default=0)
-    wide_arm = max((len(arm) for _, arm in verdicts), default=0)
-    order = {entry.case: place for place, entry in enumerate(stored.manifest.plan)}
-    valid_in_all = 0
-    for (case, arm), counts in sorted(
-        verdicts.items(), key=lambda item: (order.get(item[0][0], len(order)), item[0])
-    ):
-        passed, failed = counts.pop(Verdict.PASSED, 0), counts.pop(Verdict.FAILED, 0)
-        valid_in_all += passed + failed
-        invalid = "".join(f", {count} {what}" for what, count in sorted(counts.items()))
-        click.echo(f"{case:<{wide}}  {arm:<{wide_arm}}  {passed}/{passed + failed} passed{invalid}")
-    for (cause, detail), count in details.most_common(5):
-        click.echo(f"{count} × {cause}: {shown_safely(detail)}")
-    if len(details) > 5:
-        click.echo(f"… and {len(details) - 5} more reasons, in {folder / 'journal.jsonl'}")
-    return valid_in_all

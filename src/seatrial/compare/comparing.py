@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from seatrial.compare import sentences
-from seatrial.compare.judging import Contest, Judgement, judge, rule_for
-from seatrial.compare.matching import Entry, entries, pinned_alike
+from seatrial.compare.judging import CONFIRMING, Contest, Judgement, judge, rule_for
+from seatrial.compare.matching import Entry, concerned, entries
 from seatrial.compare.model import BaselineInfo, CaseComparison, Comparison, ServedModels
+from seatrial.compare.pooling import pinned_alike, pool
 from seatrial.compare.sides import Side, Trials, count, where_it_went_wrong
 from seatrial.compare.suite import causes, ledger, overall, pass_k
 from seatrial.compare.tables import tables
@@ -24,7 +25,10 @@ def compare(
     candidate: Side,
     policy: Policy,
     *,
+    ledger: Sequence[Side] = (),
     live: Side | None = None,
+    confirm: int = CONFIRMING,
+    loosened: Mapping[str, int] | None = None,
     about: BaselineInfo | None = None,
 ) -> Comparison:
     """Set the candidate's trials against the baseline's, case by case and as a suite.
@@ -36,30 +40,51 @@ def compare(
         baseline: the released arm's stored trials; None where there are none.
         candidate: the changed arm's trials.
         policy: error rates, the drop to be caught, the margin.
-        live: the baseline's arm run beside the candidate. With it a regression of a required case
-            must be confirmed by at least 6 of its trials.
+        ledger: further batches of the released arm, which count where they can be compared.
+        live: the baseline's arm run beside the candidate. With it a regression of a required case must be
+            confirmed; where no stored trial can be compared, its trials stand for them.
+        confirm: live trials that must stand before a regression is said.
+        loosened: case → the candidate's trials that pass by changed checks and would not by the release's.
         about: what else is known of the baseline (who approved it, why this one).
     """
     counted, served = count(candidate)
-    stored, served_before = count(baseline) if baseline else ({}, ())
+    cases = concerned(baseline, candidate, counted)
+    released = pool(baseline, ledger, live, candidate, served, cases)
     found = compare_counts(
-        entries(baseline, candidate, counted),
-        stored,
+        entries(baseline, candidate, counted, released.standing),
+        released.stored,
         counted,
         policy,
-        live=count(live)[0] if live else None,
+        live=released.live,
+        confirm=confirm,
     )
+    regraded = candidate.manifest.regraded
     return found.model_copy(
         update={
+            "regraded_from": regraded.run if regraded else "",
+            "cases": tuple(
+                case.model_copy(update={"passed_by_change": loosened[case.case]})
+                if loosened and case.case in loosened
+                else case
+                for case in found.cases
+            ),
             "suite": candidate.manifest.suite,
             "run": candidate.manifest.run,
             "candidate_arm": candidate.arm,
             "candidate_version": candidate.version,
             "baseline": about or (_about(baseline) if baseline else None),
             "served": ServedModels(
-                baseline=served_before,
+                baseline=released.served,
                 candidate=served,
                 pinned_alike=baseline is not None and pinned_alike(baseline, candidate),
+                mixed=tuple(
+                    side
+                    for side, mixed in (
+                        ("baseline", released.mixed),
+                        ("candidate", released.candidate_mixed),
+                    )
+                    if mixed
+                ),
             ),
         }
     )
@@ -72,6 +97,7 @@ def compare_counts(
     policy: Policy,
     *,
     live: Mapping[str, Trials] | None = None,
+    confirm: int = CONFIRMING,
 ) -> Comparison:
     """The comparison of trials that are counted already; which run it is of, is left open.
 
@@ -81,16 +107,23 @@ def compare_counts(
         counted: the candidate's.
         policy: error rates, the drop to be caught, the margin.
         live: those of the baseline's arm beside the candidate; None where it was not run.
+        confirm: how many of them must stand before a regression is said.
     """
     beside = live or {}
     rows = [(e, stored.get(e.facts.case), counted.get(e.facts.case)) for e in matched]
     contests = [
-        Contest(e.facts.case, e.facts.required, *sides, live=beside.get(e.facts.case))
+        Contest(
+            e.facts.case,
+            e.facts.required,
+            *sides,
+            live=beside.get(e.facts.case),
+            again=e.standing.again,
+        )
         for e, *both in rows
         if (sides := _contestants(e, *both)) is not None
     ]
     tested = sum(e.facts.required and not e.removed for e in matched)
-    forward = rule_for(policy, tested, ledger(stored), live=live is not None)
+    forward = rule_for(policy, tested, ledger(stored), live=live is not None, confirm=confirm)
     backward = rule_for(policy, tested, ledger(counted))
     judged = judge(contests, forward, backward)
     by_side = {"baseline": stored, "candidate": counted}
@@ -101,7 +134,10 @@ def compare_counts(
         policy=policy,
         evidence_needed=forward.evidence,
         screen=forward.screen,
-        cases=tuple(_of_case(*row, judged.get(row[0].facts.case)) for row in rows),
+        cases=tuple(
+            _of_case(*row, beside.get(row[0].facts.case), judged.get(row[0].facts.case))
+            for row in rows
+        ),
         overall=overall(contests, policy),
         tables=tables(matched, contests, judged),
         ties=ties(matched, contests, forward),
@@ -114,7 +150,7 @@ def _contestants(
     entry: Entry, base: Trials | None, candidate: Trials | None
 ) -> tuple[Trials, Trials] | None:
     """Both sides of a case that can be judged."""
-    if entry.removed or entry.component or base is None or candidate is None:
+    if entry.removed or entry.standing.apart or base is None or candidate is None:
         return None
     return (base, candidate) if base.batch_valid and candidate.valid else None
 
@@ -132,7 +168,11 @@ class _Verdict:
 
 
 def _of_case(
-    entry: Entry, base: Trials | None, candidate: Trials | None, judgement: Judgement | None
+    entry: Entry,
+    base: Trials | None,
+    candidate: Trials | None,
+    live: Trials | None,
+    judgement: Judgement | None,
 ) -> CaseComparison:
     facts, verdict = entry.facts, _verdict(entry, base, candidate, judgement)
     return CaseComparison(
@@ -144,7 +184,12 @@ def _of_case(
         negative=facts.negative,
         outcome=verdict.outcome,
         component=verdict.component,
+        changed=entry.standing.own,
         baseline=base.tally() if base else None,
+        batches=entry.standing.parts,
+        rerun=entry.standing.again,
+        regraded=entry.standing.regraded,
+        live=live.tally() if live else None,
         candidate=candidate.tally() if candidate else None,
         planned=entry.planned,
         evidence=verdict.evidence,
@@ -167,9 +212,9 @@ def _verdict(
     if base is None:
         lacks: Literal["", "run"] = "" if candidate else "run"
         return _Verdict(Outcome.NEW, sentences.of_new(candidate), lacks=lacks)
-    if entry.component:
-        text = sentences.of_incomparable(entry.component, base, candidate)
-        return _Verdict(Outcome.INCOMPARABLE, text, entry.component)
+    if entry.standing.apart:
+        text = sentences.of_incomparable(entry.standing, base, candidate)
+        return _Verdict(Outcome.INCOMPARABLE, text, entry.standing.component)
     if candidate is None:
         return _Verdict(Outcome.UNDECIDED, sentences.of_silence(base, None), lacks="run")
     if judgement is None:
@@ -201,9 +246,10 @@ def _left_out(entry: Entry, base: Trials | None) -> _Verdict:
     if base is None or not base.valid:
         return _Verdict(Outcome.NEW, sentences.of_new(None), lacks="run")
     # A run may not record what it did not run; then the selection has vouched for it.
-    if entry.component and entry.component != "fingerprint":
-        text = sentences.of_incomparable(entry.component, base, None)
-        return _Verdict(Outcome.INCOMPARABLE, text, entry.component)
+    component = entry.standing.component
+    if component and component != "fingerprint":
+        text = sentences.of_incomparable(entry.standing, base, None)
+        return _Verdict(Outcome.INCOMPARABLE, text, component)
     return _Verdict(Outcome.CARRIED, sentences.of_carried(base))
 
 

@@ -18,6 +18,8 @@ from seatrial.stats.multiple import discoveries
 from seatrial.stats.sequential import Counts, Decision, Rule, decide
 from seatrial.verdicts import Outcome
 
+CONFIRMING = 6
+"""Live baseline trials by which a regression of a required case must be confirmed, where any can be run."""
 FALSE_DISCOVERIES = 0.05
 """Share of wrong entries, on average, in the list of other cases that changed."""
 
@@ -32,6 +34,8 @@ class Contest:
     candidate: Trials
     live: Trials | None = None
     """Baseline trials made beside the candidate's, apart from the stored ones."""
+    again: bool = False
+    """The baseline's trials are all made beside the candidate's: there is nothing left to confirm them by."""
 
     def swapped(self) -> Contest:
         """The same case with the sides exchanged."""
@@ -52,7 +56,12 @@ class Judgement:
 
 
 def rule_for(
-    policy: Policy, required: int, ledger: Iterable[tuple[int, int]], *, live: bool = False
+    policy: Policy,
+    required: int,
+    ledger: Iterable[tuple[int, int]],
+    *,
+    live: bool = False,
+    confirm: int = CONFIRMING,
 ) -> Rule:
     """The sequential rule under a policy.
 
@@ -61,6 +70,7 @@ def rule_for(
         required: required cases over which the error is shared.
         ledger: (passed, trials) of every case of the reference side, for the prior.
         live: baseline trials are made beside the candidate's and must confirm a regression.
+        confirm: how many of them.
     """
     return Rule(
         cases=required,
@@ -68,7 +78,7 @@ def rule_for(
         beta=policy.beta,
         drop=policy.drop,
         prior=fit_prior(ledger),
-        confirm=6 if live else 0,
+        confirm=confirm if live else 0,
     )
 
 
@@ -84,7 +94,8 @@ def judge(contests: list[Contest], forward: Rule, backward: Rule) -> dict[str, J
     worse, better = _surprising(contests, forward), _surprising(swapped, backward)
     found = {}
     for contest, other in zip(contests, swapped, strict=True):
-        decision = decide(_counts(contest), forward)
+        rule = replace(forward, confirm=0) if contest.again else forward
+        decision = decide(_counts(contest), rule)
         mirrored = decide(_counts(other), backward)
         case, p = contest.case, None
         if contest.required:

@@ -1,10 +1,11 @@
-"""Which cases a comparison is about, and whether their two sides may be compared at all."""
+"""Which cases a comparison is about."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from seatrial.comparability import between, is_own
+from seatrial.compare.pooling import Standing
 from seatrial.compare.sides import CaseFacts, Side, Trials
 
 
@@ -15,15 +16,26 @@ class Entry:
     facts: CaseFacts
     selected: bool = True
     removed: bool = False
-    component: str = ""
-    """The fingerprint component in which the sides differ."""
+    standing: Standing = field(default_factory=Standing)
+    """Whether its two sides can be compared."""
     planned: int = 0
     loosened: bool = False
     reasons: tuple[str, ...] = ()
 
 
+def concerned(
+    baseline: Side | None, candidate: Side, counted: Mapping[str, Trials]
+) -> tuple[str, ...]:
+    """Every case that one of the sides is there for."""
+    before = baseline.concerned() if baseline else {}
+    return tuple(dict.fromkeys((*candidate.concerned(), *candidate.plan(), *counted, *before)))
+
+
 def entries(
-    baseline: Side | None, candidate: Side, counted: dict[str, Trials]
+    baseline: Side | None,
+    candidate: Side,
+    counted: Mapping[str, Trials],
+    standing: Mapping[str, Standing],
 ) -> tuple[Entry, ...]:
     """The candidate's cases in their order, then what it lacks of the baseline's."""
     now, plan = candidate.concerned(), candidate.plan()
@@ -48,7 +60,7 @@ def entries(
                     must_tie=facts.must_tie or (case in before and before[case].must_tie),
                 ),
                 selected=planned is None or planned.selected or case in counted,
-                component=difference(baseline, candidate, case) if baseline else "",
+                standing=standing.get(case, Standing()),
                 planned=planned.trials if planned else 0,
                 loosened=loosened,
                 reasons=planned.reasons if planned else (),
@@ -84,23 +96,3 @@ def _removed(
             known = gone.get(case, CaseFacts(case))
             gone[case] = replace(known, required=known.required or planned.required)
     return gone
-
-
-def difference(baseline: Side, candidate: Side, case: str) -> str:
-    """The first component, by name, in which the two sides' conditions differ; empty where they agree."""
-    if not candidate.components(case) or not baseline.components(case):
-        return "fingerprint"
-    if candidate.components(case) == baseline.components(case):
-        return ""
-    here, there = candidate.fingerprint(case), baseline.fingerprint(case)
-    return next((name for name in between(here, there) if not is_own(name)), "")
-
-
-def pinned_alike(baseline: Side, candidate: Side) -> bool:
-    """Both arms name the same model, in every case that both have."""
-    pins = {
-        (here.get("model"), there.get("model"))
-        for facts in candidate.cases
-        if (here := candidate.components(facts.case)) and (there := baseline.components(facts.case))
-    }
-    return bool(pins) and all(one is not None and one == other for one, other in pins)

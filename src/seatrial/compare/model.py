@@ -63,7 +63,20 @@ class CaseComparison(_Record):
     outcome: Outcome
     component: str = ""
     """The fingerprint component that differs, where the outcome is incomparable."""
+    changed: tuple[str, ...] = ()
+    """The arm's own components that differ from the release: what is tried."""
     baseline: Tally | None = None
+    """The release's trials: of all its batches that can be compared."""
+    batches: int = 0
+    """Batches they come from: the release itself and those of its ledger."""
+    rerun: bool = False
+    """They are all of the released arm run again beside the candidate: no stored ones can be compared."""
+    regraded: bool = False
+    """They were graded again by the candidate's checks."""
+    passed_by_change: int = 0
+    """Trials of the candidate that pass by its own checks and would not by those of the release."""
+    live: Tally | None = None
+    """Trials of the released arm beside the candidate, apart from the stored ones."""
     candidate: Tally | None = None
     planned: int = 0
     """Trials of the candidate that the run's plan asks for."""
@@ -206,6 +219,9 @@ class ServedModels(_Record):
     pinned_alike: bool = False
     """Both arms pin the same model: then different served models mean that the provider swapped it."""
 
+    mixed: tuple[str, ...] = ()
+    """Sides (`baseline`, `candidate`) whose pinned model did not stay the same while they were run."""
+
     @property
     def swapped(self) -> bool:
         """A provider serves another model behind the same name."""
@@ -224,6 +240,8 @@ class Comparison(_Record):
     run: str
     candidate_arm: str
     candidate_version: str = ""
+    regraded_from: str = ""
+    """The run that made the candidate's traces, where they were graded again."""
     baseline: BaselineInfo | None = None
     policy: Policy = Policy()
     """The policy that the verdicts were made under."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from seatrial.compare.judging import Judgement
+from seatrial.compare.pooling import Standing
 from seatrial.compare.sides import Trials
 from seatrial.stats.evidence import against_chance
 from seatrial.verdicts import Outcome
@@ -47,12 +48,18 @@ def of_new(candidate: Trials | None) -> str:
     return f"{start}; passed {_passed(candidate)}{_alone(candidate)}{_invalid(candidate)}"
 
 
-def of_incomparable(component: str, base: Trials | None, candidate: Trials | None) -> str:
+def of_incomparable(standing: Standing, base: Trials | None, candidate: Trials | None) -> str:
     """A case whose baseline was made under other conditions."""
-    if component == "fingerprint":
+    names = standing.apart
+    if names == ("fingerprint",):
         text = "what it was run with was not recorded on both sides"
+    elif standing.why:
+        text = standing.why
+    elif len(names) == 1:
+        text = f"its {names[0]} is not what it was when the baseline was recorded"
     else:
-        text = f"its {component} is not what it was when the baseline was recorded"
+        listed = f"{', '.join(names[:-1])} and {names[-1]}"
+        text = f"its {listed} are not what they were when the baseline was recorded"
     if candidate is not None and candidate.valid:
         text += f"; passed {_passed(candidate)}"
         if base is not None and base.valid:

@@ -46,6 +46,8 @@ class Side:
     version: str = ""
     where: str = ""
     """A folder, or a git ref and commit."""
+    regraded: frozenset[str] = frozenset()
+    """Cases whose trials were graded by the checks of the other side."""
 
     @classmethod
     def of(
@@ -56,6 +58,7 @@ class Side:
         records: Iterable[TrialRecord],
         *,
         where: str = "",
+        regraded: frozenset[str] = frozenset(),
     ) -> Side:
         """The side that a stored run gives for one of its arms."""
         suite = catalog.suites.get(manifest.suite)
@@ -83,6 +86,7 @@ class Side:
             agent=described.agent if described else "",
             version=described.version if described else "",
             where=where,
+            regraded=regraded,
         )
 
     def concerned(self) -> dict[str, CaseFacts]:
@@ -159,6 +163,17 @@ class Trials:
         ):
             self.worst = record
 
+    def join(self, other: Trials) -> None:
+        """Count the trials of another batch among these."""
+        self.passed += other.passed
+        self.valid += other.valid
+        self.invalid += other.invalid
+        self.forbidden += other.forbidden
+        self.batch_passed += other.batch_passed
+        self.batch_valid += other.batch_valid
+        self.added |= other.added
+        self.worst = self.worst or other.worst
+
     def tally(self) -> Tally:
         """The counts with their interval."""
         method: intervals.Method = "clopper-pearson" if self.added else "wilson"
@@ -187,7 +202,8 @@ def count(side: Side) -> tuple[dict[str, Trials], tuple[str, ...]]:
             trials = found[record.case] = Trials()
         trials.add(record, planned.get(record.case, 0))
         if record.served_model:
-            served.add(record.served_model)
+            # A trial in which several models answered names them all.
+            served.update(record.served_model.split(", "))
     return found, tuple(sorted(served))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -52,10 +52,13 @@ class Catalog:
     arms: Mapping[str, Arm] = field(default_factory=dict)
     fixtures: Mapping[str, World | Answers] = field(default_factory=dict)
     sources: Mapping[tuple[Kind, str], Source] = field(default_factory=dict)
+    own_fixtures: Mapping[str, Mapping[str, World | Answers]] = field(default_factory=dict)
+    """Arm → fixtures that this arm is given in place of those of the same id: the released arm, run again, is
+    shown the tools as they were when it was released."""
 
-    def world(self, id: str) -> World:
-        """The world fixture of this id (the loader has checked that it is one)."""
-        found = self.fixtures[id]
+    def world(self, id: str, arm: str = "") -> World:
+        """The world fixture of this id (the loader has checked that it is one), as an arm is given it."""
+        found = self.own_fixtures.get(arm, {}).get(id) or self.fixtures[id]
         assert isinstance(found, World)
         return found
 
@@ -64,6 +67,13 @@ class Catalog:
         found = self.fixtures[id]
         assert isinstance(found, Answers)
         return found
+
+    def part(self, cases: Iterable[str]) -> Catalog:
+        """These of the cases, as far as they are there, and the fixtures that they lean on; nothing else."""
+        kept = {id: self.cases[id] for id in cases if id in self.cases}
+        used = {name for case in kept.values() for name in (case.world, case.answers)}
+        fixtures = {id: fixture for id, fixture in self.fixtures.items() if id in used}
+        return Catalog(cases=kept, fixtures=fixtures, sources=self.sources)
 
     def place(self, kind: Kind, id: str, path: str = "") -> str:
         """`file:line:column` of a part of a document; empty when it did not come from a file."""

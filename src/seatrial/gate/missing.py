@@ -160,6 +160,32 @@ def _incomparable(matter: Matter) -> Iterator[Brief]:
         yield brief("incomparable", "warning", text, f"{len(others)} incomparable", others)
 
 
+def _passed_by_change(matter: Matter) -> Iterator[Brief]:
+    """A change that makes its own trials pass by changing what they are graded by judges itself."""
+    cases = [c for c in matter.comparison.cases if c.passed_by_change]
+    required = [c for c in cases if c.required]
+    if required:
+        text = (
+            f"the change alters what {counted(required, 'required case')} must show, and passes because "
+            f"of it: {listed(required, _by_the_old_checks)}; that needs an approved release"
+        )
+        short = f"checks loosened in {who(required, 'required ')}"
+        yield brief("required_checks_loosened", "undecided", text, short, required)
+    others = [c for c in cases if not c.required]
+    if others:
+        text = (
+            f"the change alters what {counted(others, 'case')} must show, and passes because of it: "
+            f"{listed(others, _by_the_old_checks)}"
+        )
+        yield brief("checks_loosened", "warning", text, f"checks loosened in {who(others)}", others)
+
+
+def _by_the_old_checks(case: CaseComparison) -> str:
+    tally = case.candidate
+    passed = tally.passed if tally else 0
+    return f"{case.case} ({case.passed_by_change} of {passed} passes fail by the release's checks)"
+
+
 def _undecided(matter: Matter) -> Iterator[Brief]:
     """Required cases without a verdict.
 
@@ -231,6 +257,7 @@ QUESTIONS = (
     _incomplete,
     _not_run,
     _incomparable,
+    _passed_by_change,
     _undecided,
     _new,
 )

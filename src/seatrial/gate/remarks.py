@@ -55,10 +55,10 @@ def _conditions(matter: Matter) -> Iterator[Brief]:
     """What else a reader should know about how the sides were made."""
     comparison = matter.comparison
     served, baseline = comparison.served, comparison.baseline
-    if served.swapped:
+    if served.mixed or served.swapped:
         text = (
-            f"the provider now serves {', '.join(served.candidate)} behind the pinned model; for the "
-            f"baseline it was {', '.join(served.baseline)}"
+            f"the provider changed the model behind the pinned name: {', '.join(served.candidate)} "
+            f"answered the candidate, {', '.join(served.baseline)} the baseline"
         )
         yield brief("served_model_changed", "warning", text, "served model changed")
     if baseline is not None and baseline.suite and baseline.suite != comparison.suite:
@@ -67,6 +67,20 @@ def _conditions(matter: Matter) -> Iterator[Brief]:
             "a removed case would not be noticed"
         )
         yield brief("baseline_of_another_suite", "warning", text, "baseline of another suite")
+    regraded = [c for c in comparison.cases if c.regraded]
+    if regraded:
+        text = (
+            f"baseline graded again with the changed checks in {counted(regraded, 'case')}: "
+            f"{listed(regraded)}"
+        )
+        yield brief("baseline_regraded", "note", text, "baseline graded again", regraded)
+    rerun = [c for c in comparison.cases if c.rerun]
+    if rerun:
+        text = (
+            f"the released arm was run again in {counted(rerun, 'case')} whose stored trials cannot be "
+            f"compared: {listed(rerun)}"
+        )
+        yield brief("baseline_rerun", "note", text, "baseline run again", rerun)
     carried = [c for c in comparison.cases if c.outcome is Outcome.CARRIED]
     before = [c for c in carried if c.forbidden_before]
     if before:

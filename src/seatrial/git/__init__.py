@@ -6,6 +6,7 @@ base with an empty difference, and is 25 times slower for bulk reads.
 """
 
 from seatrial.git.repository import Person, Repository
+from seatrial.git.worktrees import work_tree
 from seatrial.git.writing import RefMoved, fetch, push, update_ref, write_commit, write_tree_commit
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "fetch",
     "push",
     "update_ref",
+    "work_tree",
     "write_commit",
     "write_tree_commit",
 ]

@@ -50,13 +50,19 @@ def fixed(trials: Sequence[Trial]) -> NextTrials:
     return next_trials
 
 
-def equip(used: Iterable[Arm], root: Path, environ: Mapping[str, str] | None = None) -> Equipment:
+def equip(
+    used: Iterable[Arm],
+    root: Path,
+    environ: Mapping[str, str] | None = None,
+    homes: Mapping[str, Path] | None = None,
+) -> Equipment:
     """What these arms need, before anything of a run is written.
 
     Args:
         used: the arms.
         root: the repository's root, where arms find their files.
         environ: the environment that arms are given parts of; this process's own when None.
+        homes: arms that find their files elsewhere than at the root.
 
     Raises:
         UsageError: a variable that an arm hands on is not set.
@@ -83,7 +89,13 @@ def equip(used: Iterable[Arm], root: Path, environ: Mapping[str, str] | None = N
         for arm in used
         if (redact := redactor({name: environ[name] for name in arms.variables(arm)}))
     }
-    return Equipment(root=root, environ=environ, recordings=recordings, redactors=redactors)
+    return Equipment(
+        root=root,
+        homes=dict(homes or {}),
+        environ=environ,
+        recordings=recordings,
+        redactors=redactors,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ import anyio
 
 from seatrial import arms, checks
 from seatrial.checks.again import Grader
+from seatrial.checks.regrading import unfillable
 from seatrial.documents import Arm, Case, Catalog, digest, placeholders
 from seatrial.errors import ArmError, Error, ToolServerError
 from seatrial.gateway import Channel, Gateway
@@ -74,6 +75,8 @@ class Equipment:
 
     root: Path
     """The repository's root."""
+    homes: Mapping[str, Path]
+    """Arms that find their files elsewhere: the root of another revision."""
     environ: Mapping[str, str] = field(repr=False)
     """The environment that agents are given parts of."""
     recordings: Mapping[str, arms.Recordings]
@@ -124,7 +127,9 @@ class Conductor:
     async def _live(
         self, trial: Trial, case: Case, arm: Arm, clock: Callable[[], float]
     ) -> _Course:
-        lookup = placeholders.of_trial(_token(self.run, trial), self.catalog.world(case.world).now)
+        lookup = placeholders.of_trial(
+            _token(self.run, trial), self.catalog.world(case.world, arm.id).now
+        )
         begun = Trace(
             case=trial.case,
             arm=trial.arm,
@@ -141,7 +146,7 @@ class Conductor:
     async def _in_a_world(
         self, case: Case, arm: Arm, course: _Course, lookup: Mapping[str, str]
     ) -> None:
-        fixture = self.catalog.world(case.world)
+        fixture = self.catalog.world(case.world, arm.id)
         token, seed = course.begun.run_token, course.begun.seed
         async with self.stage.open(fixture, run_token=token, seed=seed) as world:
             channel = self.gateway.open(
@@ -190,7 +195,7 @@ class Conductor:
         return arms.Seat(
             run=self.run,
             trial=course.begun.run_token,
-            root=self.equipment.root,
+            root=self.equipment.homes.get(arm.id, self.equipment.root),
             now=course.begun.now,
             seed=course.begun.seed,
             settings=arm.settings,
@@ -222,12 +227,8 @@ class Conductor:
                 course.failure = _Failure(
                     Cause.AGENT_UNREACHABLE, "the recording says that the trial broke off"
                 )
-            written = case.model_dump(mode="json", by_alias=True, exclude_unset=True)
-            if not trace.run_token and "run" in placeholders.names(written):
-                course.failure = _Failure(
-                    Cause.NO_EVIDENCE,
-                    "the recording does not say what `{{run}}` of the case stood for (`run_token`)",
-                )
+            if missing := unfillable(case, trace):
+                course.failure = _Failure(Cause.NO_EVIDENCE, missing)
         return course
 
     # --- what it comes to ---

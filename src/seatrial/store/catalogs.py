@@ -15,6 +15,8 @@ _Any = Annotated[Case | Suite | Arm | Fixture, Field(discriminator="kind")]
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
+    arm: str = ""
+    """The one arm that is given this fixture in place of that of the same id."""
     path: str = ""
     places: dict[str, tuple[int, int]] = Field(default_factory=dict)
     document: _Any
@@ -40,8 +42,9 @@ def dump(catalog: Catalog) -> bytes:
             if source:
                 entry["path"] = source.path
                 entry["places"] = {path: list(place) for path, place in source.places.items()}
-            entry["document"] = document.model_dump(mode="json", by_alias=True, exclude_unset=True)
-            lines.append(json.dumps(entry, ensure_ascii=False, separators=(",", ":")))
+            lines.append(_line(entry, document))
+    for arm, fixtures in catalog.own_fixtures.items():
+        lines += [_line({"arm": arm}, fixture) for fixture in fixtures.values()]
     text = '{"format":1,"documents":[\n' + ",\n".join(lines) + "\n]}\n"
     return text.encode("utf-8", "surrogatepass")
 
@@ -54,6 +57,7 @@ def load(data: bytes) -> Catalog:
     """
     cases, suites, arms, fixtures = {}, {}, {}, {}
     sources: dict[tuple[Kind, str], Source] = {}
+    own: dict[str, dict[str, Any]] = {}
     for entry in _READER.validate_json(data).documents:
         document = entry.document
         match document:
@@ -63,11 +67,18 @@ def load(data: bytes) -> Catalog:
                 suites[document.id] = document
             case Arm():
                 arms[document.id] = document
+            case _ if entry.arm:
+                own.setdefault(entry.arm, {})[document.id] = document
             case _:
                 fixtures[document.id] = document
         if entry.path:
             sources[document.kind, document.id] = Source(entry.path, entry.places)
-    return Catalog(cases, suites, arms, fixtures, sources)
+    return Catalog(cases, suites, arms, fixtures, sources, own)
+
+
+def _line(entry: dict[str, Any], document: BaseModel) -> str:
+    written = document.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return json.dumps({**entry, "document": written}, ensure_ascii=False, separators=(",", ":"))
 
 
 def _by_kind(catalog: Catalog) -> tuple[tuple[Kind, Any], ...]:

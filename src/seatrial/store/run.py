@@ -143,6 +143,7 @@ class Run:
         manifest = self.manifest.model_copy(
             update={
                 "arms": (arm,),
+                "rerun": None,
                 "fingerprints": {
                     key: value
                     for key, value in self.manifest.fingerprints.items()
@@ -156,6 +157,7 @@ class Run:
             {arm: catalog.arms[arm]},
             catalog.fixtures,
             {k: s for k, s in catalog.sources.items() if k[0] != "arm" or k[1] == arm},
+            {of: own for of, own in catalog.own_fixtures.items() if of == arm},
         )
         return {
             MANIFEST: manifest_bytes(manifest),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from seatrial import loading, selection
-from seatrial.comparability import Fingerprints, fingerprints
+from seatrial.comparability import Fingerprints, conditions, fingerprints
 from seatrial.documents import Arm, Catalog, Suite, World
 from seatrial.errors import InvalidDocuments, RevisionError, UsageError
 from seatrial.git import Repository
@@ -69,6 +69,10 @@ class Workspace:
         start = (path or Path.cwd()).resolve()
         root = _root_around(start) or start
         return cls(root, Repository.find(root))
+
+    def at(self, work_tree: Path) -> Workspace:
+        """The same folder in another work tree of the repository."""
+        return Workspace(work_tree / self._prefix, Repository(work_tree))
 
     # --- documents ---
 
@@ -139,15 +143,31 @@ class Workspace:
         """
         return self._files.digests(catalog, arm)
 
-    def fingerprints(self, catalog: Catalog) -> Fingerprints:
+    def fingerprints(
+        self, catalog: Catalog, known: Mapping[str, Mapping[str, str]] | None = None
+    ) -> Fingerprints:
         """What makes trials of these cases and arms comparable, by the files as they lie in the folder.
+
+        Args:
+            catalog: the cases and arms.
+            known: digests of the files of arms that lie elsewhere, by arm.
 
         Raises:
             InvalidDocuments: a source or a world names no file, or one outside of the repository.
         """
-        arms = catalog.arms.values()
-        digests = {arm.id: self.source_digests(catalog, arm) for arm in arms}
+        arms, digests = catalog.arms.values(), dict(known or {})
+        for arm in arms:
+            if arm.id not in digests:
+                digests[arm.id] = self.source_digests(catalog, arm)
         return fingerprints(catalog, arms, digests, self.world_digests(catalog))
+
+    def conditions(self, catalog: Catalog) -> dict[str, dict[str, str]]:
+        """What trials of these cases lean on beside the arm, by the files as they lie in the folder.
+
+        Raises:
+            InvalidDocuments: a world names no file, or one outside of the repository.
+        """
+        return conditions(catalog, self.world_digests(catalog))
 
     def world_digests(self, catalog: Catalog) -> dict[str, str]:
         """A digest of the content of the files behind each world that has any.

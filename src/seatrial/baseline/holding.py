@@ -1,0 +1,109 @@
+"""A stored run, held against a baseline: what `compare`, `gate`, `report` and the MCP server begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from seatrial.baseline.resolving import Baseline
+from seatrial.compare import BaselineInfo, Comparison, Side, compare
+from seatrial.compare.judging import CONFIRMING
+from seatrial.documents import Policy
+from seatrial.gate import stricter
+from seatrial.regrading import passed_by_change, side_graded_by
+from seatrial.store import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A comparison, and what its gate must know beside it."""
+
+    comparison: Comparison
+    loosened: tuple[str, ...]
+    """Points of the gate's policy that the candidate's documents would loosen."""
+
+
+def hold(run: Run, arm: str, baseline: Baseline | None) -> Held:
+    """Compare one arm of a run with a baseline and its ledger.
+
+    The policy is the stricter of the baseline's and the run's own, point by point: a change cannot loosen what
+    it is judged by before somebody has released it. Stored trials of cases in which only the checks have
+    changed are graded again by the candidate's.
+
+    Args:
+        run: the run.
+        arm: the candidate.
+        baseline: None where there is none.
+
+    Raises:
+        StorageError: the run cannot be read.
+        BaselineError: the baseline cannot be read.
+    """
+    own = policy_of(run)
+    candidate = Side.of(run.manifest, run.catalog, arm, run.records(arm), where=run.where)
+    if baseline is None:
+        return Held(compare(None, candidate, own), ())
+    policy, loosened = stricter(policy_of(baseline.run), own)
+    stored, *ledger = (
+        side_graded_by(part, of, candidate, run.catalog) for part, of in baseline.parts
+    )
+    again = _again(run, baseline)
+    comparison = compare(
+        stored,
+        candidate,
+        policy,
+        ledger=ledger,
+        live=again,
+        confirm=_confirming(run),
+        loosened=_passed_by_change(run, arm, baseline, stored),
+        about=_about(run, baseline),
+    )
+    return Held(comparison, loosened)
+
+
+def policy_of(run: Run) -> Policy:
+    """The gate's policy in the documents of a run."""
+    suite = run.catalog.suites.get(run.manifest.suite)
+    return suite.gate if suite else Policy()
+
+
+def _again(run: Run, baseline: Baseline) -> Side | None:
+    """The released arm that was run again beside the candidate, if it is of this release."""
+    rerun = run.manifest.rerun
+    if rerun is None or rerun.release != baseline.info.run:
+        return None
+    return Side.of(run.manifest, run.catalog, rerun.arm, run.records(rerun.arm), where=run.where)
+
+
+def _confirming(run: Run) -> int:
+    """Live trials that must confirm a regression: where their number was set beforehand, no more than those."""
+    rerun = run.manifest.rerun
+    if rerun is None or not rerun.fixed:
+        return CONFIRMING
+    planned = [c.trials for c in run.manifest.selected() if c.case not in rerun.left_out]
+    return min([CONFIRMING, *planned])
+
+
+def _passed_by_change(run: Run, arm: str, baseline: Baseline, stored: Side) -> Mapping[str, int]:
+    candidate = run.manifest.fingerprints
+    released = stored.manifest.fingerprints
+    changed = frozenset(
+        case
+        for case in stored.regraded
+        if candidate[f"{case}@{arm}"].get("checks")
+        != released[f"{case}@{stored.arm}"].get("checks")
+    )
+    return passed_by_change(run, arm, baseline.run.catalog, changed)
+
+
+def _about(run: Run, baseline: Baseline) -> BaselineInfo:
+    info, regraded, rerun = baseline.info, baseline.run.manifest.regraded, run.manifest.rerun
+    notes = [info.reason] if info.reason else []
+    if regraded is not None:
+        notes.append(f"its trials are those of run {regraded.run}, graded again")
+    if rerun is not None and rerun.release != info.run:
+        notes.append(
+            f"run {rerun.release}, which was run again beside the candidate, is another release and "
+            "was left out"
+        )
+    return info.model_copy(update={"reason": "; ".join(notes)})
