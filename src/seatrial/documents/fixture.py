@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Tag
 
 from seatrial.documents.answers import Answers
-from seatrial.documents.world import DirectoryWorld, ObjectsWorld, SqliteWorld
+from seatrial.documents.world import DirectoryWorld, ObjectsWorld, PythonWorld, SqliteWorld
 
 
 def _tag(value: Any) -> str | None:
@@ -19,6 +19,7 @@ def _tag(value: Any) -> str | None:
 
 Fixture = Annotated[
     Annotated[ObjectsWorld, Tag("objects")]
+    | Annotated[PythonWorld, Tag("python")]
     | Annotated[SqliteWorld, Tag("sqlite")]
     | Annotated[DirectoryWorld, Tag("directory")]
     | Annotated[Answers, Tag("answers")],

@@ -11,6 +11,7 @@ from seatrial.documents.world import (
     DeclaredTool,
     DirectoryWorld,
     ObjectsWorld,
+    PythonWorld,
     Role,
     SqliteWorld,
     ToolAsData,
@@ -48,6 +49,10 @@ def _of_its_kind(world: World) -> Iterator[Found]:
                 for path, statement in tool.all_statements:
                     where = f"tools.{name}.{path.replace('sql', 'otherwise')}"
                     yield from _texts(where, statement.otherwise, tool)
+        case PythonWorld():
+            for name, function in world.tools.items():
+                if function.read_only and function.destructive:
+                    yield f"tools.{name}.destructive", "a `read_only` action destroys nothing"
         case DirectoryWorld() if not world.is_repository:
             for number, name in enumerate(world.tools or ()):
                 if name in GIT_TOOLS:

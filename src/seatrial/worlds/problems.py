@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from seatrial.documents.world import DirectoryWorld, SqliteWorld, World
-from seatrial.worlds import directory, sqlite
+from seatrial.documents.world import DirectoryWorld, PythonWorld, SqliteWorld, World
+from seatrial.worlds import directory, python, sqlite
 
 Found = tuple[str, str]
 """Path inside the document, and what is wrong there."""
@@ -15,6 +15,8 @@ Found = tuple[str, str]
 def file_problems(world: World, root: Path) -> Iterator[Found]:
     """Everything that the files behind a world show to be wrong; they are there and can be read."""
     match world:
+        case PythonWorld():
+            yield from python.problems(world, root)
         case SqliteWorld():
             yield from sqlite.problems(world, root)
         case DirectoryWorld(tree=str(tree)):

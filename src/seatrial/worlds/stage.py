@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from seatrial.documents.world import DirectoryWorld, ObjectsWorld, SqliteWorld, World
-from seatrial.worlds import directory, sqlite
+from seatrial.documents.world import DirectoryWorld, ObjectsWorld, PythonWorld, SqliteWorld, World
+from seatrial.worlds import directory, python, sqlite
 from seatrial.worlds.copies import WorldCopy
 from seatrial.worlds.objects import open_world
 from seatrial.worlds.templates import Templates
@@ -43,6 +43,11 @@ class Stage:
         match fixture:
             case ObjectsWorld():
                 yield open_world(fixture, run_token=run_token, seed=seed)
+            case PythonWorld():
+                async with python.opened(
+                    fixture, self.root, self.templates, run_token=run_token, seed=seed
+                ) as state:
+                    yield state
             case SqliteWorld():
                 async with sqlite.opened(
                     fixture, self.root, self.templates, run_token=run_token, seed=seed

@@ -20,10 +20,12 @@ from seatrial.documents.world.objects import (
     Precondition,
     SetProperties,
 )
+from seatrial.documents.world.python import PythonTool, PythonWorld
 from seatrial.documents.world.sqlite import SqliteWorld, SqlTool, Statement
 
 WORLDS: dict[str, type[World]] = {
     "objects": ObjectsWorld,
+    "python": PythonWorld,
     "sqlite": SqliteWorld,
     "directory": DirectoryWorld,
 }
@@ -47,6 +49,8 @@ __all__ = [
     "ObjectType",
     "ObjectsWorld",
     "Precondition",
+    "PythonTool",
+    "PythonWorld",
     "Role",
     "SetProperties",
     "SqlTool",
