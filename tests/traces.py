@@ -14,7 +14,9 @@ def said(text: str = "Please.") -> dict[str, Any]:
 
 def called(tool: str, *, refused: str | None = None, error: bool = False, answer: str = "done",
            server: str = "shop", changed: bool = False, answered_by: str = "world",
-           read_only: bool | None = None, **arguments: Any) -> dict[str, Any]:  # fmt: skip
+           read_only: bool | None = None, destructive: bool | None = None, at_ms: float = 0.0,
+           took_ms: float = 0.0, misfits: tuple[str, ...] | None = None,
+           **arguments: Any) -> dict[str, Any]:  # fmt: skip
     return {
         "event": "called",
         "server": server,
@@ -24,7 +26,11 @@ def called(tool: str, *, refused: str | None = None, error: bool = False, answer
         "answered_by": answered_by if refused is None else "gateway",
         "refused": refused,
         "read_only": read_only,
+        "destructive": destructive,
         "changed": changed,
+        "misfits": misfits,
+        "at_ms": at_ms,
+        "took_ms": took_ms,
     }
 
 

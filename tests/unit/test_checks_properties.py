@@ -8,14 +8,16 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from tests import bike_shop
 
 from seatrial import checks
-from seatrial.checks import Scope
+from seatrial.checks import Background, Scope
 from seatrial.checks.assignment import assign
 from seatrial.checks.leaves import leaves
-from seatrial.documents.checks import EndState
-from seatrial.state import MISSING, same
+from seatrial.checks.lenses import Lens
+from seatrial.documents.checks import EndState, Normalization
+from seatrial.state import MISSING, same, state_from_json
 from seatrial.trace import Answer, Called, Change, Listed, Noted, Replied, Said, Trace
 from seatrial.verdicts import Status, Verdict
 
@@ -75,12 +77,47 @@ conditions = st.one_of(
 )
 paths = st.lists(words | st.sampled_from(["0", "*", "count"]), min_size=1, max_size=3).map(".".join)
 properties = st.dictionaries(paths, conditions, max_size=3)
-end_states = st.fixed_dictionaries(
-    {"check": st.just("end_state")},
+bindable = conditions | st.sampled_from([{"bind": "x"}, {"bind": "y"}])
+bindable_properties = st.dictionaries(paths, bindable, max_size=3)
+normalizations = st.fixed_dictionaries(
+    {"order": st.just("ignore")},
+    optional={
+        "case": st.just("ignore"),
+        "whitespace": st.just("ignore"),
+        "tolerance": st.sampled_from([0.5, 1]),
+        "time": st.sampled_from(["second", "minute", "hour", "day"]),
+    },
+)
+expected_changes = st.fixed_dictionaries(
+    {},
     optional={
         "created": st.lists(
             st.fixed_dictionaries(
-                {"type": words, "properties": properties, "count": st.integers(1, 3)},
+                {"type": words, "properties": bindable_properties}, optional={"key": bindable}
+            ),
+            max_size=2,
+        ),
+        "deleted": st.lists(st.fixed_dictionaries({"type": words, "key": words}), max_size=2),
+        "linked": st.lists(
+            st.fixed_dictionaries(
+                {
+                    "type": words,
+                    "from": words | st.just({"bind": "x"}),
+                    "to": words | st.just({"bind": "y"}),
+                }
+            ),
+            max_size=2,
+        ),
+    },
+)
+end_states = st.fixed_dictionaries(
+    {"check": st.just("end_state")},
+    optional={
+        "any_of": st.lists(expected_changes, min_size=2, max_size=3),
+        "normalize": st.dictionaries(paths, normalizations, max_size=2),
+        "created": st.lists(
+            st.fixed_dictionaries(
+                {"type": words, "properties": bindable_properties, "count": st.integers(1, 3)},
                 optional={"key": conditions},
             ),
             max_size=2,
@@ -167,13 +204,69 @@ def test_ignoring_more_never_turns_a_pass_into_a_fail(check, happened, more):
     assert (before, after) != (Status.PASSED, Status.FAILED)
 
 
+@given(end_states, differences, st.data())
+def test_normalizing_more_never_turns_a_pass_into_a_fail(check, happened, data):
+    """As long as nothing is asked to be different, which normalizing more can only make less true."""
+    more = data.draw(st.dictionaries(paths, normalizations, max_size=2))
+    before, _ = graded(check, happened)
+    after, _ = graded({**check, "normalize": {**check.get("normalize", {}), **more}}, happened)
+
+    kept = all(more.get(path, how) == how for path, how in check.get("normalize", {}).items())
+    assert not kept or (before, after) != (Status.PASSED, Status.FAILED)
+
+
+@given(differences, st.lists(expected_changes, min_size=1, max_size=2))
+def test_another_right_end_state_never_turns_a_pass_into_a_fail(happened, others):
+    alternatives = [{k: v for k, v in expecting(happened).items() if k != "check"}, *others]
+
+    for order in (alternatives, alternatives[::-1]):
+        assert graded({"check": "end_state", "any_of": order}, happened)[0] is Status.PASSED
+
+
+@given(values, values, normalizations)
+def test_values_are_alike_exactly_when_nothing_differs_that_matters(a, b, how):
+    lens = Lens.of("t", {"t": Normalization.model_validate(how)})
+
+    assert lens.alike(a, a)
+    assert lens.alike(a, b) == lens.alike(b, a)
+    assert lens.alike(a, b) is not any(lens.differing(a, b))
+    assert same(a, b) <= lens.alike(a, b)
+    assert Lens().alike(a, b) == same(a, b)
+
+
+@given(differences, st.permutations(["r-1", "r-2", "r-3"]))
+def test_generated_ids_may_be_any_as_long_as_they_are_the_same_everywhere(happened, ids):
+    """Expectations that name each new key once hold for every renaming of the keys."""
+    made = [
+        Change(what="created", type="refund", key=id, new={"for": f"o-{n}"})
+        for n, id in enumerate(ids)
+    ]
+    links = [Change(what="linked", type="of", key=id, to=f"o-{n}") for n, id in enumerate(ids)]
+    check = expecting(happened)
+    check.setdefault("created", []).extend(
+        {"type": "refund", "key": {"bind": f"n{n}"}, "properties": {"for": f"o-{n}"}}
+        for n in range(3)
+    )
+    check.setdefault("linked", []).extend(
+        {"type": "of", "from": {"bind": f"n{n}"}, "to": f"o-{n}"} for n in range(3)
+    )
+    crossed = [links[0].model_copy(update={"key": ids[1]}), *links[1:]]
+
+    assert graded(check, [*happened, *made, *links])[0] is Status.PASSED
+    assert graded(check, [*happened, *made, *crossed])[0] is Status.FAILED
+
+
 @given(end_states, differences)
 def test_allowing_others_never_turns_a_pass_into_a_fail(check, happened):
-    if any(check.get(what) for what in ("created", "changed", "deleted", "linked")):
-        before, _ = graded(check, happened)
-        after, _ = graded({**check, "others": "allowed"}, happened)
+    loose = {**check, "others": "allowed"}
+    try:
+        EndState.model_validate(loose)
+    except ValidationError:  # it could not fail
+        return
+    before, _ = graded(check, happened)
+    after, _ = graded(loose, happened)
 
-        assert (before, after) != (Status.PASSED, Status.FAILED)
+    assert (before, after) != (Status.PASSED, Status.FAILED)
 
 
 @given(end_states, differences, st.randoms(use_true_random=False))
@@ -224,6 +317,10 @@ events = st.one_of(
         refused=st.none() | texts,
         read_only=st.none() | st.booleans(),
         changed=st.booleans(),
+        destructive=st.none() | st.booleans(),
+        misfits=st.sampled_from([None, (), ("a is required",)]),
+        at_ms=st.integers(0, 5),
+        took_ms=st.integers(0, 5),
     ),
 )
 traces = st.builds(
@@ -235,35 +332,87 @@ traces = st.builds(
     changes=st.none() | st.lists(hostile_changes, max_size=4).map(tuple),
     ended=st.sampled_from(["completed", "call_limit", "step_limit", "broken"]),
 )
+steps = words | st.one_of(
+    st.fixed_dictionaries({"tool": words, "arguments": properties}),
+    st.fixed_dictionaries({"any_of": st.lists(words, min_size=1, max_size=2)}),
+)
+which = st.sampled_from(["last", "any", 1, 2])
+
+
+def kind(name: str, required: dict[str, Any] | None = None, **optional: Any) -> Any:
+    return st.fixed_dictionaries({"check": st.just(name), **(required or {})}, optional=optional)
+
+
+objects: dict[str, Any] = {
+    "properties": properties,
+    "key": conditions,
+    "created_during_trial": st.booleans(),
+    "linked": st.lists(st.fixed_dictionaries({"type": words, "to": words}), max_size=1),
+}
 some_checks = st.one_of(
     end_states,
-    st.just({"check": "no_violation"}),
-    st.fixed_dictionaries(
-        {"check": st.just("tool_called"), "tool": words | st.just("a/b"), "arguments": properties},
-        optional={"times": conditions, "attempted": st.booleans()},
+    kind("no_violation"),
+    kind(
+        "tool_called",
+        {"tool": words | st.just("a/b"), "arguments": properties},
+        times=conditions,
+        attempted=st.booleans(),
     ),
-    st.fixed_dictionaries(
-        {"check": st.just("tool_not_called"), "tool": words, "arguments": properties}
-    ),
-    st.fixed_dictionaries(
-        {"check": st.just("tool_order"), "tools": st.lists(words, min_size=2, max_size=4)}
-    ),
-    st.fixed_dictionaries(
+    kind("tool_not_called", {"tool": words, "arguments": properties}),
+    kind("tool_order", {"tools": st.lists(words, min_size=2, max_size=4)}),
+    kind(
+        "tool_arguments",
         {
-            "check": st.just("tool_arguments"),
             "tool": words,
             "arguments": st.dictionaries(paths, conditions, min_size=1, max_size=2),
             "which": st.sampled_from(["every", "any", "first", "last"]),
-        }
+        },
+    ),
+    kind(
+        "sequence",
+        {"calls": st.lists(steps, min_size=1, max_size=4)},
+        order=st.sampled_from(["strict", "in_order", "any_order"]),
+    ),
+    kind("any_of", {"calls": st.lists(words, min_size=2, max_size=3)}),
+    kind("at_most", {"times": st.integers(1, 3)}, tool=words, arguments=properties),
+    kind("at_least", {"times": st.integers(1, 3)}, tool=words, arguments=properties),
+    kind("no_write_before", {"call": steps}, attempted=st.booleans()),
+    kind("arguments_valid", tool=words),
+    kind("skill_used", {"skill": words}),
+    kind("skill_not_used", {"skill": words}),
+    kind("object_exists", {"type": words}, count=conditions, **objects),
+    kind("object_absent", {"type": words}, **objects),
+    kind(
+        "claimed_without_change",
+        says=st.lists(words, max_size=2),
+        types=st.lists(words, max_size=2),
+    ),
+    kind(
+        "asks_back", where=st.sampled_from(["end", "anywhere"]), ignore=st.lists(words, max_size=1)
     ),
     st.fixed_dictionaries(
         {
             "check": st.sampled_from(["reply_contains", "reply_not_contains"]),
             "text": words,
-            "turn": st.sampled_from(["last", "any", 1, 2]),
+            "turn": which,
             "ignore_case": st.booleans(),
         }
     ),
+    kind("reply_matches", {"pattern": st.sampled_from(["a+", "^b$", "(a|b)c"])}, turn=which),
+    kind("reply_number", {"value": st.integers(0, 3)}, unit=words, turn=which),
+    kind("reply_schema", {"schema": st.just({"type": "object"})}, turn=which),
+    kind("python", {"function": st.sampled_from(["m:answers", "m:breaks", "m:absent"])}),
+)
+
+
+def breaks(trace: Trace) -> object:
+    raise LookupError(trace.case)
+
+
+background = Background(
+    start=lambda: state_from_json({"a": {"b": {"a": 1}}, "c": {}}, [("a", "b", "c")]),
+    functions={"m:answers": lambda trace: ("passed", "fine"), "m:breaks": breaks},
+    skills={"a": "b"},
 )
 
 
@@ -271,11 +420,12 @@ some_checks = st.one_of(
 def test_findings_never_raise_and_always_say_something(asked, trace):
     case = bike_shop.case("any", checks=asked)
 
-    findings = checks.grade(case, trace)
+    findings = checks.grade(case, trace, background)
     verdict, cause, detail = checks.verdict(findings, trace)
 
     assert [f.path for f in findings[: len(asked)]] == [f"checks[{i}]" for i in range(len(asked))]
     assert all(f.reason and f.reason.isprintable() for f in findings)
+    assert all(f.cause is None or f.status is Status.SKIPPED for f in findings)
     assert (cause is not None) == (verdict is Verdict.INVALID)
     assert (verdict is Verdict.PASSED) == (detail == "")
 
@@ -286,4 +436,4 @@ def test_a_trace_read_back_from_disk_is_graded_alike(asked, trace):
 
     again = Trace.model_validate_json(trace.model_dump_json())
 
-    assert checks.grade(case, again) == checks.grade(case, trace)
+    assert checks.grade(case, again, background) == checks.grade(case, trace, background)

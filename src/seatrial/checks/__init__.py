@@ -6,10 +6,26 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from seatrial.checks import (
+    any_of,
+    arguments_valid,
+    asks_back,
+    at_least,
+    at_most,
+    claimed_without_change,
     end_state,
     no_violation,
+    no_write_before,
+    object_absent,
+    object_exists,
+    python,
     reply_contains,
+    reply_matches,
     reply_not_contains,
+    reply_number,
+    reply_schema,
+    sequence,
+    skill_not_used,
+    skill_used,
     tool_arguments,
     tool_called,
     tool_not_called,
@@ -18,11 +34,28 @@ from seatrial.checks import (
 from seatrial.checks.scope import Background, Found, Scope, skipped
 from seatrial.documents.case import Case
 from seatrial.documents.checks import (
+    OF_THE_END,
+    AnyOf,
+    ArgumentsValid,
+    AsksBack,
+    AtLeast,
+    AtMost,
+    CallSequence,
     Check,
+    ClaimedWithoutChange,
     EndState,
     NoViolation,
+    NoWriteBefore,
+    ObjectAbsent,
+    ObjectExists,
+    PythonCheck,
     ReplyContains,
+    ReplyMatches,
     ReplyNotContains,
+    ReplyNumber,
+    ReplySchema,
+    SkillNotUsed,
+    SkillUsed,
     ToolArguments,
     ToolCalled,
     ToolNotCalled,
@@ -94,7 +127,7 @@ def verdict(findings: Sequence[Finding], trace: Trace) -> tuple[Verdict, Cause |
 
 def find(check: Check, scope: Scope) -> Found:
     """What one check finds in a trace, or in one turn of it."""
-    if not scope.took_place and check.check != "end_state":
+    if not scope.took_place and check.check not in OF_THE_END:
         place = f"turn {scope.turn}" if scope.turn is not None else "the trial"
         return skipped(f"nothing was recorded of {place}")
     match check:
@@ -106,14 +139,46 @@ def find(check: Check, scope: Scope) -> Found:
             return tool_order.find(check, scope)
         case ToolArguments():
             return tool_arguments.find(check, scope)
-        case EndState():
-            return end_state.find(check, scope)
+        case CallSequence():
+            return sequence.find(check, scope)
+        case AnyOf():
+            return any_of.find(check, scope)
+        case AtMost():
+            return at_most.find(check, scope)
+        case AtLeast():
+            return at_least.find(check, scope)
+        case NoWriteBefore():
+            return no_write_before.find(check, scope)
+        case ArgumentsValid():
+            return arguments_valid.find(check, scope)
+        case SkillUsed():
+            return skill_used.find(check, scope)
+        case SkillNotUsed():
+            return skill_not_used.find(check, scope)
         case NoViolation():
             return no_violation.find(check, scope)
+        case EndState():
+            return end_state.find(check, scope)
+        case ObjectExists():
+            return object_exists.find(check, scope)
+        case ObjectAbsent():
+            return object_absent.find(check, scope)
+        case ClaimedWithoutChange():
+            return claimed_without_change.find(check, scope)
+        case AsksBack():
+            return asks_back.find(check, scope)
         case ReplyContains():
             return reply_contains.find(check, scope)
         case ReplyNotContains():
             return reply_not_contains.find(check, scope)
+        case ReplyMatches():
+            return reply_matches.find(check, scope)
+        case ReplyNumber():
+            return reply_number.find(check, scope)
+        case ReplySchema():
+            return reply_schema.find(check, scope)
+        case PythonCheck():
+            return python.find(check, scope)
         case _:
             assert_never(check)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from seatrial import checks
 from seatrial.checks.scope import Background, Function
 from seatrial.documents import Case, Catalog, ObjectsWorld, placeholders
+from seatrial.documents.checks import PythonCheck
 from seatrial.state import State, start_state
 from seatrial.trace import Trace
 from seatrial.verdicts import Finding
@@ -30,7 +31,12 @@ class Grader:
         """
         catalog = self._catalog
         case = catalog.cases[trace.case]
-        background = Background(start=lambda: self._start(case), functions=self._functions)
+        arm = catalog.arms.get(trace.arm)
+        background = Background(
+            start=lambda: self._start(case),
+            functions=self._functions,
+            skills=arm.skills if arm is not None else {},
+        )
         return tuple(
             finding.model_copy(update={"place": catalog.place("case", case.id, finding.path)})
             for finding in checks.grade(filled_as_in(case, trace, catalog), trace, background)
@@ -44,6 +50,18 @@ class Grader:
                 start_state(world) if isinstance(world, ObjectsWorld) else None
             )
         return self._starts[case.world]
+
+
+def functions_named(cases: Iterable[Case]) -> tuple[str, ...]:
+    """The functions of the repository that checks of these cases name, each once."""
+    return tuple(
+        dict.fromkeys(
+            check.function
+            for case in cases
+            for _, _, check in case.placed_checks()
+            if isinstance(check, PythonCheck)
+        )
+    )
 
 
 def filled_as_in(case: Case, trace: Trace, catalog: Catalog) -> Case:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from seatrial.documents.checks import CallOrStep
 from seatrial.state import State
 from seatrial.trace import Called, Replied, Trace
 from seatrial.verdicts import Cause, Status
@@ -23,6 +24,8 @@ class Background:
     where it is not known. With the trace's changes it gives the end state."""
     functions: Mapping[str, Function] = field(default_factory=dict)
     """The functions behind checks of kind `python`, by `module:function`."""
+    skills: Mapping[str, CallOrStep] = field(default_factory=dict)
+    """The skills that the arm declares, each with the call that shows that it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -170,7 +170,9 @@ def _begun(
             beside = stack.enter_context(baseline.beside(against, catalog, workspace, cases=asked))
             catalog = beside.joined(catalog)
         homes = {beside.arm.id: beside.home} if beside else {}
-        equipment = runner.equip(catalog.arms.values(), workspace.root, homes=homes)
+        equipment = runner.equip(
+            catalog.arms.values(), workspace.root, homes=homes, cases=catalog.cases.values()
+        )
         manifest = manifest_of(
             workspace,
             catalog,
@@ -223,7 +225,7 @@ def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
             beside = stack.enter_context(baseline.beside_again(manifest, catalog, workspace))
             homes[beside.arm.id] = beside.home
         arms = [catalog.arms[id] for id in manifest.arms]
-        equipment = runner.equip(arms, workspace.root, homes=homes)
+        equipment = runner.equip(arms, workspace.root, homes=homes, cases=catalog.cases.values())
         stored: dict[Key, Verdict] = {}
 
         def seen(record: TrialRecord) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictFloat, StrictInt, model_validator
 
 from seatrial.documents.base import Document, Id, Part, Texts
+from seatrial.documents.checks import CallOrStep
 from seatrial.documents.patterns import Patterns
 
 MOVING_NAMES = ("latest", "stable", "current", "default", "auto", "preview")
@@ -101,6 +102,9 @@ class Arm(Document):
     sources: dict[Id, Patterns] = Field(default_factory=dict)
     """Named files or globs the agent is built from (prompts, rules, code); each name is a component of
     the fingerprint, and a change in any of them is a change of the arm."""
+    skills: dict[str, CallOrStep] = Field(default_factory=dict)
+    """Skills that the agent has, each with the call that shows that it was read: the name of a tool, or a
+    tool with arguments."""
     settings: dict[str, Any] = Field(default_factory=dict)
     """Handed to the agent as they are."""
     limits: ArmLimits = ArmLimits()

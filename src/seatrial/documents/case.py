@@ -8,7 +8,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from seatrial.documents import placeholders
 from seatrial.documents.base import Date, Document, Id, Part
-from seatrial.documents.checks import Check
+from seatrial.documents.checks import OF_THE_END, Check
 
 Group = Literal["task", "boundary", "clarify", "injection", "purpose"]
 GROUPS: tuple[Group, ...] = ("task", "boundary", "clarify", "injection", "purpose")
@@ -33,7 +33,8 @@ class Turn(Part):
     say: str = Field(min_length=1)
     """What the person says."""
     checks: tuple[Check, ...] = ()
-    """Checks over the calls and the reply of this turn alone (`end_state` belongs to the case)."""
+    """Checks over the calls and the reply of this turn alone (what the world ended up as is a matter of
+    the case)."""
 
 
 class Limits(Part):
@@ -99,17 +100,18 @@ class Case(Document):
         if not any(c.severity == "critical" for c in checks):
             raise ValueError("a case needs at least one check of severity critical")
         for number, turn in enumerate(self.turns, 1):
-            if any(c.check == "end_state" for c in turn.checks):
-                raise ValueError(
-                    f"turn {number}: `end_state` belongs under the case's own `checks`"
-                )
+            for check in turn.checks:
+                if check.check in OF_THE_END:
+                    raise ValueError(
+                        f"turn {number}: `{check.check}` belongs under the case's own `checks`"
+                    )
         self._refuse_turns_that_never_come()
         return self
 
     def _refuse_turns_that_never_come(self) -> None:
         """A check of the reply of such a turn would be skipped in every trial."""
         for path, own, check in self.placed_checks():
-            asked = check.turn if check.check in ("reply_contains", "reply_not_contains") else None
+            asked = getattr(check, "turn", None)
             if isinstance(asked, int) and own not in (None, asked):
                 raise ValueError(f"{path}: this check sees turn {own} alone, never turn {asked}")
             if isinstance(asked, int) and self.turns and asked > len(self.turns):

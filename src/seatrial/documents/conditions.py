@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -74,6 +75,36 @@ def _list_or_placeholder(values: tuple[Any, ...] | str) -> tuple[Any, ...] | str
     return values
 
 
+def compiles(pattern: str) -> None:
+    """Refuse what is no regular expression.
+
+    Raises:
+        ValueError: it is none; the message is meant for whoever wrote it.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what a later Python may read otherwise
+            re.compile(pattern)
+    except (re.error, OverflowError) as error:
+        raise ValueError(f"is no regular expression: {error}") from error
+    except RecursionError as error:
+        raise ValueError("is a regular expression nested too deep") from error
+
+
+def is_schema(schema: dict[str, Any] | bool) -> None:
+    """Refuse what is no JSON Schema.
+
+    Raises:
+        ValueError: it is none; the message is meant for whoever wrote it.
+    """
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        raise ValueError(f"is no JSON Schema: {error.message}") from error
+    except (RecursionError, OverflowError) as error:
+        raise ValueError("is a JSON Schema nested too deep, or of numbers too large") from error
+
+
 _TAKE_NULL = ("equals", "not_equals", "contains", "not_contains")
 
 
@@ -117,28 +148,14 @@ class Condition(Part):
     @classmethod
     def _pattern_compiles(cls, pattern: str | None) -> str | None:
         if pattern is not None:
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # what a later Python may read otherwise
-                    re.compile(pattern)
-            except (re.error, OverflowError) as error:
-                raise ValueError(f"is no regular expression: {error}") from error
-            except RecursionError as error:
-                raise ValueError("is a regular expression nested too deep") from error
+            compiles(pattern)
         return pattern
 
     @field_validator("json_schema")
     @classmethod
     def _schema_is_one(cls, schema: dict[str, Any] | bool | None) -> dict[str, Any] | bool | None:
         if schema is not None:
-            try:
-                Draft202012Validator.check_schema(schema)
-            except SchemaError as error:
-                raise ValueError(f"is no JSON Schema: {error.message}") from error
-            except (RecursionError, OverflowError) as error:
-                raise ValueError(
-                    "is a JSON Schema nested too deep, or of numbers too large"
-                ) from error
+            is_schema(schema)
         return schema
 
     @model_validator(mode="after")
@@ -161,37 +178,45 @@ class Condition(Part):
         )
 
 
-def _bare_means_equals(value: Any) -> Any:
-    if isinstance(value, Condition):
-        return value
-    if isinstance(value, dict) and value and all(key in OPERATORS for key in value):
-        return value
-    if isinstance(value, dict) and any(key in OPERATORS for key in value):
-        odd = ", ".join(repr(k) for k in value if k not in OPERATORS)
-        raise ValueError(
-            f"mixes operators with {odd}; write the whole value under `equals:`, or only operators "
-            f"({', '.join(OPERATORS)})"
-        )
-    return {"equals": value}
+def bare_means_equals(*operators: str) -> Callable[[Any], Any]:
+    """A validator that takes a bare value for `equals`, where these operators are known."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, Condition):
+            return value
+        if isinstance(value, dict) and value and all(key in operators for key in value):
+            return value
+        if isinstance(value, dict) and any(key in operators for key in value):
+            odd = ", ".join(repr(k) for k in value if k not in operators)
+            raise ValueError(
+                f"mixes operators with {odd}; write the whole value under `equals:`, or only operators "
+                f"({', '.join(operators)})"
+            )
+        return {"equals": value}
+
+    return read
 
 
-Expected = Annotated[
-    Condition,
-    BeforeValidator(_bare_means_equals),
-    WithJsonSchema(
+def condition_schema(*operators: str) -> WithJsonSchema:
+    """What editors are told of a condition with these operators."""
+    return WithJsonSchema(
         {
-            "description": "A value (equals), or operators: " + ", ".join(OPERATORS),
+            "description": "A value (equals), or operators: " + ", ".join(operators),
             "anyOf": [
                 {
                     "type": "object",
-                    "properties": {name: {} for name in OPERATORS},
+                    "properties": {name: {} for name in operators},
                     "additionalProperties": False,
                     "minProperties": 1,
                 },
                 {},
             ],
         }
-    ),
+    )
+
+
+Expected = Annotated[
+    Condition, BeforeValidator(bare_means_equals(*OPERATORS)), condition_schema(*OPERATORS)
 ]
 """A condition as it is written: a bare value, or a mapping of operators."""
 

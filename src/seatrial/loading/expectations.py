@@ -7,17 +7,30 @@ way the case says nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from seatrial.documents import Answers, Case, Check, World
+from seatrial.documents import Answers, Arm, Case, Check, World
 from seatrial.documents.checks import (
+    AnyOf,
+    ArgumentsValid,
+    AsksBack,
+    AtLeast,
+    AtMost,
+    CallOrStep,
+    CallSequence,
+    Changes,
+    ClaimedWithoutChange,
     EndState,
+    ExpectedCall,
     ExpectedChange,
     ExpectedDeletion,
-    ReplyContains,
-    ReplyNotContains,
+    NoWriteBefore,
+    ObjectAbsent,
+    ObjectExists,
+    SkillNotUsed,
+    SkillUsed,
     ToolArguments,
     ToolCalled,
     ToolNotCalled,
@@ -43,6 +56,23 @@ def impossible_expectations(library: Library) -> Found:
             if world is not None:
                 for mistake in offers[world.id].mistakes(check, steps):
                     yield draft, mistake
+
+
+def unknown_skills(library: Library) -> Found:
+    """Checks of a skill that no arm of the case's agent declares: they would be skipped in every trial."""
+    skills: dict[str, set[str]] = {}
+    for _, arm in library.of(Arm):
+        skills.setdefault(arm.agent, set()).update(arm.skills)
+    for draft, case in library.of(Case):
+        for steps, check in _checks(case):
+            if isinstance(check, SkillUsed | SkillNotUsed) and case.agent in skills:
+                known = skills[case.agent]
+                if check.skill not in known:
+                    message = (
+                        f"no arm of agent `{case.agent}` declares a skill `{cut(check.skill)}`"
+                    )
+                    guessed = _guessed(message, check.skill, known)
+                    yield draft, Mistake((*steps, "skill"), *guessed, "unknown-skill")
 
 
 def impossible_mocks(library: Library) -> Found:
@@ -102,12 +132,9 @@ def _checks(case: Case) -> Iterator[tuple[Steps, Check]]:
 
 
 def _of_turns(check: Check, steps: Steps, turns: int) -> Iterator[Mistake]:
-    if (
-        isinstance(check, ReplyContains | ReplyNotContains)
-        and isinstance(check.turn, int)
-        and not 1 <= check.turn <= turns
-    ):
-        message = f"there is no turn {check.turn}: the case has {turns}, counted from 1"
+    turn = getattr(check, "turn", None)
+    if isinstance(turn, int) and not 1 <= turn <= turns:
+        message = f"there is no turn {turn}: the case has {turns}, counted from 1"
         yield Mistake((*steps, "turn"), message, code="unknown-turn")
 
 
@@ -127,10 +154,42 @@ class Offer:
             case ToolOrder():
                 for index, tool in enumerate(check.tools):
                     yield from self._tool(tool, (*steps, "tools", index))
+            case CallSequence() | AnyOf():
+                for index, call in enumerate(check.calls):
+                    yield from self._step(call, (*steps, "calls", index))
+            case NoWriteBefore():
+                yield from self._step(check.call, (*steps, "call"))
+            case AtMost() | AtLeast():
+                if check.tool is not None:
+                    yield from self._tool(check.tool, (*steps, "tool"))
+                    yield from self._arguments(check.tool, check.arguments, (*steps, "arguments"))
+            case ArgumentsValid():
+                if check.tool is not None:
+                    yield from self._tool(check.tool, (*steps, "tool"))
             case EndState():
                 yield from self._end_state(check, steps)
+            case ObjectExists() | ObjectAbsent():
+                yield from self._type(check.type, check.properties, steps)
+                for index, tie in enumerate(check.linked):
+                    yield from self._link(tie.type, (*steps, "linked", index, "type"))
+            case ClaimedWithoutChange():
+                for index, name in enumerate(check.types):
+                    if name not in self.world.declared_links():
+                        yield from self._type(name, (), (*steps, "types", index), within=True)
+            case AsksBack():
+                yield from self._paths(check.ignore, (*steps, "ignore"))
             case _:
                 return
+
+    def _step(self, step: CallOrStep | ExpectedCall, steps: Steps) -> Iterator[Mistake]:
+        if isinstance(step, str):
+            yield from self._tool(step, steps)
+            return
+        if step.tool is not None:
+            yield from self._tool(step.tool, (*steps, "tool"))
+            yield from self._arguments(step.tool, step.arguments, (*steps, "arguments"))
+        for index, call in enumerate(getattr(step, "any_of", ())):
+            yield from self._step(call, (*steps, "any_of", index))
 
     def _name(self, tool: str) -> str:
         """The action behind `tool` or `server/tool`; the server of a world is named as the world."""
@@ -168,29 +227,44 @@ class Offer:
                 yield Mistake(where, *_guessed(message, name, known), "unknown-argument", True)
 
     def _end_state(self, check: EndState, steps: Steps) -> Iterator[Mistake]:
-        for index, new in enumerate(check.created):
+        yield from self._changes(check, steps)
+        for index, alternative in enumerate(check.any_of):
+            yield from self._changes(alternative, (*steps, "any_of", index))
+        yield from self._paths(check.ignore, (*steps, "ignore"))
+        for path in check.normalize:
+            name, _, rest = path.partition(".")
+            for mistake in self._type(name, [rest] if rest else (), (), within=True):
+                yield replace(mistake, steps=(*steps, "normalize", path), on_key=True)
+
+    def _changes(self, changes: Changes, steps: Steps) -> Iterator[Mistake]:
+        for index, new in enumerate(changes.created):
             where = (*steps, "created", index)
             yield from self._type(new.type, new.properties, where)
-        for index, change in enumerate(check.changed):
+        for index, change in enumerate(changes.changed):
             where = (*steps, "changed", index)
             yield from self._type(change.type, change.properties, where)
             yield from self._object(change, where)
-        for index, gone in enumerate(check.deleted):
+        for index, gone in enumerate(changes.deleted):
             where = (*steps, "deleted", index)
             yield from self._type(gone.type, (), where)
             yield from self._object(gone, where)
-        for key, links in (("linked", check.linked), ("unlinked", check.unlinked)):
+        for key, links in (("linked", changes.linked), ("unlinked", changes.unlinked)):
             for index, link in enumerate(links):
-                known = self.world.declared_links()
-                if link.type not in known:
-                    message = f"world `{self.world.id}` has no link type `{cut(link.type)}`"
-                    guessed = _guessed(message, link.type, known)
-                    yield Mistake((*steps, key, index, "type"), *guessed, "unknown-link")
-        for index, ignored in enumerate(check.ignore):
-            name, _, rest = ignored.partition(".")
-            yield from self._type(
-                name, [rest] if rest else (), (*steps, "ignore", index), within=True
-            )
+                yield from self._link(link.type, (*steps, key, index, "type"))
+
+    def _link(self, name: str, steps: Steps) -> Iterator[Mistake]:
+        known = self.world.declared_links()
+        if name not in known:
+            message = f"world `{self.world.id}` has no link type `{cut(name)}`"
+            yield Mistake(steps, *_guessed(message, name, known), "unknown-link")
+
+    def _paths(self, paths: Iterable[str], steps: Steps) -> Iterator[Mistake]:
+        """Paths such as `type.property`, of objects or links."""
+        for index, path in enumerate(paths):
+            name, _, rest = path.partition(".")
+            if name not in self.world.declared_links():
+                where = (*steps, index)
+                yield from self._type(name, [rest] if rest else (), where, within=True)
 
     def _type(
         self, name: str, properties: Iterable[str], steps: Steps, *, within: bool = False
@@ -206,7 +280,7 @@ class Offer:
         known = self._types[name]
         for path in properties:
             first = path.partition(".")[0]
-            if known is not None and first not in known:
+            if known is not None and first not in {*known, "*"}:
                 message = f"type `{name}` has no property `{cut(first)}`"
                 where = steps if within else (*steps, "properties", path)
                 guessed = _guessed(message, first, known)

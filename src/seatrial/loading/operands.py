@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from seatrial.documents import Condition
+from seatrial.documents.checks import ReplySchema
 from seatrial.loading.library import Found, Library
 from seatrial.loading.mistakes import Mistake
 from seatrial.loading.places import Steps
@@ -29,8 +30,8 @@ def unusable_schemas(library: Library) -> Found:
                     yield draft, Mistake((*steps, "schema"), message, code="schema")
 
 
-def _conditions(part: Any, steps: Steps) -> Iterator[tuple[Steps, Condition]]:
-    if isinstance(part, Condition):
+def _conditions(part: Any, steps: Steps) -> Iterator[tuple[Steps, Condition | ReplySchema]]:
+    if isinstance(part, Condition | ReplySchema):
         yield steps, part
     elif isinstance(part, BaseModel):
         fields = type(part).model_fields

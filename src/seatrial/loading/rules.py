@@ -7,7 +7,11 @@ from collections import defaultdict
 from seatrial.documents import Answers, Case, Kind, Selector, Suite, World
 from seatrial.errors import Problem
 from seatrial.loading.braces import unknown_placeholders
-from seatrial.loading.expectations import impossible_expectations, impossible_mocks
+from seatrial.loading.expectations import (
+    impossible_expectations,
+    impossible_mocks,
+    unknown_skills,
+)
 from seatrial.loading.library import Draft, Found, Library
 from seatrial.loading.mistakes import MOST_TOLD, Mistake, closest, cut, told
 from seatrial.loading.operands import unusable_schemas
@@ -128,6 +132,7 @@ RULES = (
     roles,
     impossible_expectations,
     impossible_mocks,
+    unknown_skills,
     unknown_placeholders,
     unusable_schemas,
     empty_selectors,

@@ -12,9 +12,10 @@ import anyio
 
 from seatrial import arms
 from seatrial.arms.command import clear
-from seatrial.checks.again import Grader
-from seatrial.documents import Arm, Catalog, Command, Recorded
+from seatrial.checks.again import Grader, functions_named
+from seatrial.documents import Arm, Case, Catalog, Command, Recorded
 from seatrial.errors import UsageError
+from seatrial.functions import load_all
 from seatrial.gateway import Gateway
 from seatrial.plan import Trial
 from seatrial.records import TrialRecord
@@ -55,17 +56,20 @@ def equip(
     root: Path,
     environ: Mapping[str, str] | None = None,
     homes: Mapping[str, Path] | None = None,
+    cases: Iterable[Case] = (),
 ) -> Equipment:
-    """What these arms need, before anything of a run is written.
+    """What these arms and the checks of these cases need, before anything of a run is written.
 
     Args:
         used: the arms.
         root: the repository's root, where arms find their files.
         environ: the environment that arms are given parts of; this process's own when None.
         homes: arms that find their files elsewhere than at the root.
+        cases: the cases whose checks may name functions of the repository.
 
     Raises:
         UsageError: a variable that an arm hands on is not set.
+        FunctionError: a function that a check names cannot be had.
         InvalidDocuments: the recordings of an arm cannot be read.
     """
     used = tuple(used)
@@ -95,6 +99,7 @@ def equip(
         environ=environ,
         recordings=recordings,
         redactors=redactors,
+        functions=load_all(functions_named(cases), root),
     )
 
 

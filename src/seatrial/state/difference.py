@@ -95,6 +95,8 @@ def _carry_out(change: Change, draft: Draft) -> None:
     if (found is MISSING) != (change.what == "created"):
         there = "is not there" if found is MISSING else "is there already"
         raise ValueError(f"{type} {key!r} {there}, so it cannot be {change.what}")
+    if change.what == "created" and not isinstance(change.new, dict):
+        raise ValueError(f"{type} {key!r} is created without properties")
     if found is MISSING:
         draft.put(type, key, change.new)
     elif change.what == "deleted":
@@ -106,7 +108,8 @@ def _carry_out(change: Change, draft: Draft) -> None:
 
 def _changed(found: Properties, change: Change) -> dict[str, Json]:
     name = change.property
-    assert name is not None
+    if name is None:
+        raise ValueError(f"a change of {change.type} {change.key!r} names no property")
     where = f"{change.type} {change.key!r} {name}"
     _expect(found.get(name, MISSING), MISSING if change.old_absent else change.old, where)
     after = {**found, name: change.new}

@@ -280,10 +280,15 @@
     return make("section", {},
       make("h2", {}, "What became of the world"),
       data.expected.map((expected) => make("div", { class: "st-expected" },
-        make("b", {}, "Expected: "), expected.lines.length ? null : expected.others === "forbidden" ? "no change at all" : "anything",
+        make("b", {}, "Expected: "), expected.lines.length || expected.any_of.length ? null : expected.others === "forbidden" ? "no change at all" : "anything",
         make("ul", {}, expected.lines.map((text) => make("li", {}, text))),
-        expected.lines.length ? make("span", { class: "st-note" }, expected.others === "forbidden" ? "and nothing else" : "other changes are allowed") : null,
-        expected.ignore.length ? make("span", { class: "st-note" }, ` · not looked at: ${expected.ignore.join(", ")}`) : null)),
+        expected.any_of.map((lines, n) => [
+          make("b", {}, `${n ? "or" : expected.lines.length ? "and one of these" : "one of these"}: `),
+          lines.length ? null : "no further change",
+          make("ul", {}, lines.map((text) => make("li", {}, text)))]),
+        expected.lines.length || expected.any_of.length ? make("span", { class: "st-note" }, expected.others === "forbidden" ? "and nothing else" : "other changes are allowed") : null,
+        expected.ignore.length ? make("span", { class: "st-note" }, ` · not looked at: ${expected.ignore.join(", ")}`) : null,
+        expected.normalize.length ? make("span", { class: "st-note" }, ` · compared loosely: ${expected.normalize.join("; ")}`) : null)),
       failed,
       unseen.map((side) => make("p", { class: "st-notice" }, `The end state of ${side} trial ${chosen[side].number} was not captured.`)),
       rows.length

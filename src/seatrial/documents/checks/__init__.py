@@ -1,0 +1,124 @@
+"""The kinds of check a case may ask for: what a trace is held against."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from seatrial.documents.checks.calls import (
+    AnyOf,
+    ArgumentsValid,
+    AtLeast,
+    AtMost,
+    CallOrStep,
+    CallSequence,
+    ExpectedCall,
+    NoViolation,
+    NoWriteBefore,
+    SkillNotUsed,
+    SkillUsed,
+    Step,
+    ToolArguments,
+    ToolCalled,
+    ToolNotCalled,
+    ToolOrder,
+    calls_of,
+)
+from seatrial.documents.checks.code import PythonCheck
+from seatrial.documents.checks.replies import (
+    ReplyContains,
+    ReplyMatches,
+    ReplyNotContains,
+    ReplyNumber,
+    ReplySchema,
+)
+from seatrial.documents.checks.states import (
+    AsksBack,
+    Bindable,
+    Bound,
+    Changes,
+    ClaimedWithoutChange,
+    EndState,
+    ExpectedChange,
+    ExpectedDeletion,
+    ExpectedLink,
+    ExpectedObject,
+    Normalization,
+    ObjectAbsent,
+    ObjectExists,
+    Tie,
+)
+
+Check = Annotated[
+    ToolCalled
+    | ToolNotCalled
+    | ToolOrder
+    | ToolArguments
+    | CallSequence
+    | AnyOf
+    | AtMost
+    | AtLeast
+    | NoWriteBefore
+    | ArgumentsValid
+    | SkillUsed
+    | SkillNotUsed
+    | NoViolation
+    | EndState
+    | ObjectExists
+    | ObjectAbsent
+    | ClaimedWithoutChange
+    | AsksBack
+    | ReplyContains
+    | ReplyNotContains
+    | ReplyMatches
+    | ReplyNumber
+    | ReplySchema
+    | PythonCheck,
+    Field(discriminator="check"),
+]
+
+OF_THE_END = ("end_state", "object_exists", "object_absent")
+"""Checks of the world's end, which no single turn can be held against."""
+
+__all__ = [
+    "OF_THE_END",
+    "AnyOf",
+    "ArgumentsValid",
+    "AsksBack",
+    "AtLeast",
+    "AtMost",
+    "Bindable",
+    "Bound",
+    "CallOrStep",
+    "CallSequence",
+    "Changes",
+    "Check",
+    "ClaimedWithoutChange",
+    "EndState",
+    "ExpectedCall",
+    "ExpectedChange",
+    "ExpectedDeletion",
+    "ExpectedLink",
+    "ExpectedObject",
+    "NoViolation",
+    "NoWriteBefore",
+    "Normalization",
+    "ObjectAbsent",
+    "ObjectExists",
+    "PythonCheck",
+    "ReplyContains",
+    "ReplyMatches",
+    "ReplyNotContains",
+    "ReplyNumber",
+    "ReplySchema",
+    "SkillNotUsed",
+    "SkillUsed",
+    "Step",
+    "Tie",
+    "ToolArguments",
+    "ToolCalled",
+    "ToolNotCalled",
+    "ToolOrder",
+    "calls_of",
+]
