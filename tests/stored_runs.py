@@ -23,6 +23,8 @@ def stored(
     title: str = "A bike is handed out",
     reason: str | None = None,
     must_tie: tuple[str, ...] = (),
+    created_at: str = "2026-04-01T10:00:00+00:00",
+    revision: str | None = None,
 ) -> Run:
     """A run folder with these trials of each arm."""
     arms = arms or ("clerk-2",)
@@ -39,7 +41,8 @@ def stored(
         arms=arms,
         trials=5,
         seed=1,
-        created_at="2026-04-01T10:00:00+00:00",
+        created_at=created_at,
+        revision=revision,
         seatrial="0.1.0",
         plan=tuple(
             PlannedCase(

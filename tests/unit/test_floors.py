@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PURE = (
-    "selftest", "gate", "compare", "selection", "plan", "checks", "comparability", "state", "stats",
+    "selftest", "monitor", "gate", "compare", "selection", "plan", "checks", "comparability", "state", "stats",
     "redaction",
     "documents", "tools", "trace", "verdicts", "records", "errors",
 )  # fmt: skip

@@ -16,6 +16,7 @@ from seatrial.cli.baseline import baseline
 from seatrial.cli.check import check
 from seatrial.cli.compare import compare
 from seatrial.cli.gate import gate
+from seatrial.cli.monitor import monitor
 from seatrial.cli.plan import plan
 from seatrial.cli.power import power
 from seatrial.cli.regrade import regrade
@@ -27,7 +28,7 @@ from seatrial.cli.selftest import selftest
 from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
-    check, schema, plan, run, regrade, compare, gate, report, release, baseline, power, selftest,
+    check, schema, plan, run, regrade, compare, gate, report, release, baseline, power, selftest, monitor,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 

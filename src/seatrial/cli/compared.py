@@ -47,7 +47,7 @@ def compared(
     """
     workspace = Workspace.find_or_here(root)
     run = Run.open(find(workspace.root, name))
-    chosen = _candidate(run, arm)
+    chosen = candidate_of(run, arm)
     suite, agent = run.manifest.suite, run.catalog.arms[chosen].agent
     missing = ""
     try:
@@ -60,7 +60,12 @@ def compared(
     return Compared(run, chosen, found, held.comparison, held.loosened, missing)
 
 
-def _candidate(run: Run, arm: str | None) -> str:
+def candidate_of(run: Run, arm: str | None) -> str:
+    """The arm of a run that is looked at: the one named, or the only one that is not the released arm run again.
+
+    Raises:
+        UsageError: there is none of that name, or there are several.
+    """
     rerun = run.manifest.rerun
     arms = tuple(id for id in run.manifest.arms if rerun is None or id != rerun.arm)
     if arm is None and len(arms) == 1:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seatrial.baseline import resolve
-from seatrial.compare import Side, count, rule_for
+from seatrial.cli.stored import records
+from seatrial.compare import rule_for
 from seatrial.errors import BaselineError
 from seatrial.stats.evidence import Reference
 from seatrial.stats.power import good_change
@@ -52,20 +53,19 @@ def expected(
         except BaselineError as error:
             unknown.append(f"{arm.id}: {error.message}")
             continue
-        run = found.run
-        counted, _ = count(Side.of(run.manifest, run.catalog, found.info.arm, run.records()))
-        stored = {case: Reference(t.batch_passed, t.batch_valid) for case, t in counted.items()}
+        stored = records(found)
         cases = [c for c in selection.catalog.suite_cases(suite) if c.agent == arm.agent]
         rule = rule_for(
             suite.gate,
             sum(c.required for c in cases),
-            [(r.passed, r.trials) for r in stored.values()],
+            stored.values(),
             live=True,
         )
         known = {c.id for c in cases if c.required and c.id in stored}
         for entry in selection.selected:
             if entry.case in known:
-                course = good_change(stored[entry.case], rule, entry.trials)
+                first = max(entry.trials, rule.screen)
+                course = good_change(Reference(*stored[entry.case]), rule, first)
                 added += course.trials - entry.trials
                 live += course.live
     return Expected(planned, added, live, tuple(unknown))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seatrial.baseline import Baseline, resolve
-from seatrial.compare import Side, count, rule_for
+from seatrial.compare import Side, recorded, rule_for
 from seatrial.documents import Catalog, Suite
 from seatrial.errors import UsageError
 from seatrial.selftest import Subject
-from seatrial.stats.sequential import Rule
+from seatrial.stats.sequential import Rule, screen_size
 from seatrial.workspace import Workspace
 
 
@@ -65,26 +65,33 @@ def stored(
     found, _ = workspace.suite_and_arms(catalog, suite, ())
     chosen = _agent(catalog, found, agent)
     baseline = resolve(spec, suite, chosen, root=workspace.root, repository=workspace.repository)
-    run = baseline.run
-    counted, _ = count(Side.of(run.manifest, run.catalog, baseline.info.arm, run.records()))
+    counted = records(baseline)
     subjects, without = [], []
     for case in catalog.suite_cases(found):
         if case.agent != chosen:
             continue
-        known = counted.get(case.id)
-        if known is None or not known.batch_valid:
+        passed, valid = counted.get(case.id, (0, 0))
+        if not valid:
             without.append(case.id)
             continue
         first = trials or case.trials or found.trials
-        subjects.append(
-            Subject(case.id, case.required, known.batch_passed, known.batch_valid, first)
-        )
+        if case.required and trials is None:
+            first = max(first, screen_size(found.gate.beta, found.gate.drop))
+        subjects.append(Subject(case.id, case.required, passed, valid, first))
     if not subjects:
         raise UsageError(
             f"the baseline {baseline.info.where} has no valid trial of any case of suite {suite!r}",
             hint="record one: seatrial run, then seatrial release",
         )
     return Stored(found, chosen, baseline, tuple(subjects), tuple(without))
+
+
+def records(baseline: Baseline) -> dict[str, tuple[int, int]]:
+    """Case → stored trials of the release and its ledger that passed, and all that count."""
+    release, *ledger = (
+        Side.of(run.manifest, run.catalog, arm, run.records(arm)) for run, arm in baseline.parts
+    )
+    return recorded(release, ledger)
 
 
 def _agent(catalog: Catalog, suite: Suite, agent: str | None) -> str:

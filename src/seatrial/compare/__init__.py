@@ -19,6 +19,7 @@ from seatrial.compare.model import (
     Worst,
     worst_first,
 )
+from seatrial.compare.pooling import differences, recorded
 from seatrial.compare.sides import CaseFacts, Side, Trials, count
 
 __all__ = [
@@ -42,6 +43,8 @@ __all__ = [
     "compare",
     "compare_counts",
     "count",
+    "differences",
+    "recorded",
     "rule_for",
     "worst_first",
 ]

@@ -98,6 +98,20 @@ def pool(
     return found
 
 
+def recorded(release: Side, ledger: Iterable[Side] = ()) -> dict[str, tuple[int, int]]:
+    """Case → first batch trials of the release that passed, and all that count.
+
+    A batch of its ledger counts in the cases in which nothing differs from the release itself.
+    """
+    found = {case: (t.batch_passed, t.batch_valid) for case, t in count(release)[0].items()}
+    for part in ledger:
+        for case, trials in count(part)[0].items():
+            if not differences(release, part, case):
+                passed, valid = found.get(case, (0, 0))
+                found[case] = (passed + trials.batch_passed, valid + trials.batch_valid)
+    return found
+
+
 def _count_in(
     case: str,
     parts: Sequence[_Part],

@@ -224,10 +224,15 @@ class Repository:
             found |= {Person(name, email or "") for name, email in _CO_AUTHOR.findall(message)}
         return frozenset(found)
 
-    def log(self, revision: str, prefixes: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:
-        """Commits up to a revision that touch `prefixes`, newest first: full name and first line."""
-        last = self.resolve(revision)
-        listed = self._git("log", "-z", "--format=tformat:%H%x00%s", last, "--", *prefixes)
+    def log(
+        self, revision: str, prefixes: Iterable[str] = (), *, since: str | None = None
+    ) -> tuple[tuple[str, str], ...]:
+        """Commits up to a revision that touch `prefixes`, newest first: full name and first line.
+
+        With `since`, those that are reachable from `revision` and not from it.
+        """
+        span = [self.resolve(revision)] + ([f"^{self.resolve(since)}"] if since else [])
+        listed = self._git("log", "-z", "--format=tformat:%H%x00%s", *span, "--", *prefixes)
         words = listed.decode("utf-8", "replace").split("\0")[:-1]
         return tuple(zip(words[::2], map(printable, words[1::2]), strict=True))
 
