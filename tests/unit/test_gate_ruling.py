@@ -1,5 +1,7 @@
 """When the gate closes, when it stays undecided, when it opens, and what it says about it."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,7 +10,7 @@ from tests.sides import FINGERPRINT, side
 from seatrial.compare import CaseFacts, ServedModels, compare
 from seatrial.documents import Policy
 from seatrial.gate import Ruling, rule, stricter
-from seatrial.records import PlannedCase
+from seatrial.records import PlannedCase, Regraded
 from seatrial.verdicts import Gate
 
 GOOD = "p" * 20
@@ -258,6 +260,51 @@ def test_unfinished_run_is_undecided():
 
     assert grounds(ruling, "undecided") == {"incomplete_run": ("c",)}
     assert "seatrial run --resume run-candidate" in ruling.grounds[0].text
+
+
+def test_trials_beyond_the_plan_do_not_stand_in_for_one_that_is_missing():
+    plan = tuple(
+        PlannedCase(case=n, selected=True, reasons=(), required=True, trials=6) for n in NAMES
+    )
+    here = side(dict.fromkeys(NAMES, "p" * 6), required=NAMES, plan=plan)
+    swapped = tuple(
+        r.model_copy(update={"number": 99}) if (r.case, r.number) == ("b", 2) else r
+        for r in here.records
+    )
+    baseline = side(BASE, arm="released", required=NAMES)
+
+    ruling = rule(compare(baseline, replace(here, records=swapped), Policy()))
+
+    assert grounds(ruling, "undecided") == {"incomplete_run": ("b",)}
+
+
+def test_run_that_is_its_own_baseline_is_undecided_whatever_it_says():
+    trials = side(BASE, required=NAMES)
+
+    ruling = rule(compare(trials, trials, Policy()))
+
+    assert grounds(ruling, "undecided") == {"baseline_is_this_run": ()}
+    assert ruling.headline == "Undecided: the baseline is this very run"
+
+
+def test_traces_of_the_baseline_graded_again_are_held_against_nothing_either():
+    released = side(BASE, required=NAMES)
+    source = Regraded(run=released.manifest.run, at="2026-01-02T00:00:00Z")
+    manifest = released.manifest.model_copy(update={"run": "graded-again", "regraded": source})
+
+    ruling = rule(compare(released, replace(released, manifest=manifest), Policy()))
+
+    assert grounds(ruling, "undecided") == {"baseline_is_this_run": ()}
+
+
+def test_another_arm_of_the_run_that_was_released_is_held_against_it():
+    manifest = side(BASE).manifest
+    released = side(BASE, arm="released", required=NAMES)
+    released = replace(
+        released, manifest=released.manifest.model_copy(update={"run": manifest.run})
+    )
+
+    assert rule(compare(released, side(BASE, required=NAMES), Policy())).ruling is Gate.OPEN
 
 
 def test_stale_baseline_is_undecided_and_closes_nothing():

@@ -192,6 +192,7 @@ def _of_case(
         live=live.tally() if live else None,
         candidate=candidate.tally() if candidate else None,
         planned=entry.planned,
+        recorded=candidate.batch_seen if candidate else 0,
         evidence=verdict.evidence,
         lacks=verdict.lacks,
         wanted=verdict.wanted,

@@ -80,6 +80,8 @@ class CaseComparison(_Record):
     candidate: Tally | None = None
     planned: int = 0
     """Trials of the candidate that the run's plan asks for."""
+    recorded: int = 0
+    """Of these, how many have a record: trials beyond the plan do not stand in for one that is missing."""
     evidence: float | None = None
     """The e-value against "no change" (1 : evidence against chance); None where nothing can be said."""
     lacks: Lack | Literal["run", "valid_trials"] = ""

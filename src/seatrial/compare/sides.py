@@ -123,6 +123,8 @@ class Trials:
     batch_valid: int = 0
     """Of the trials that were planned before any had run. Trials added afterwards went where earlier ones
     had failed, so that means taken over all of them would be biased by 5 to 10 points."""
+    batch_seen: int = 0
+    """Of the same, those with a record, invalid ones too."""
     added: bool = False
     """There are trials beyond the first batch."""
     worst: TrialRecord | None = None
@@ -136,6 +138,7 @@ class Trials:
             valid=valid,
             batch_passed=in_batch,
             batch_valid=batch,
+            batch_seen=batch,
             added=batch < valid,
         )
 
@@ -149,6 +152,7 @@ class Trials:
         forbidden = record.forbidden
         self.forbidden += forbidden
         in_batch = not planned or record.number <= planned
+        self.batch_seen += in_batch
         self.added |= not in_batch
         if record.verdict is Verdict.INVALID:
             self.invalid[record.cause.value if record.cause else "internal"] += 1
@@ -171,6 +175,7 @@ class Trials:
         self.forbidden += other.forbidden
         self.batch_passed += other.batch_passed
         self.batch_valid += other.batch_valid
+        self.batch_seen += other.batch_seen
         self.added |= other.added
         self.worst = self.worst or other.worst
 

@@ -45,6 +45,20 @@ def _no_baseline(matter: Matter) -> Iterator[Brief]:
         yield brief("no_baseline", "undecided", text, "no baseline")
 
 
+def _itself(matter: Matter) -> Iterator[Brief]:
+    """Trials that are held against themselves show nothing, however many they are."""
+    comparison = matter.comparison
+    baseline = comparison.baseline
+    if baseline is None or baseline.arm != comparison.candidate_arm:
+        return
+    if baseline.run in (comparison.run, comparison.regraded_from):
+        text = (
+            f"the baseline is made of the very trials of this run ({baseline.run}): nothing was compared; "
+            "run the changed arm, or name an earlier baseline with --baseline"
+        )
+        yield brief("baseline_is_this_run", "undecided", text, "the baseline is this very run")
+
+
 def _stale(matter: Matter) -> Iterator[Brief]:
     cases = [c for c in matter.comparison.cases if c.lacks == "fresh_baseline"]
     if cases:
@@ -244,14 +258,13 @@ def _proven(case: CaseComparison, screen: int) -> bool:
 
 def _recorded(case: CaseComparison) -> int:
     """Recorded trials; what was not to be run lacks none."""
-    if case.outcome in (Outcome.CARRIED, Outcome.REMOVED):
-        return case.planned
-    return case.candidate.valid + case.candidate.invalid if case.candidate else 0
+    return case.planned if case.outcome in (Outcome.CARRIED, Outcome.REMOVED) else case.recorded
 
 
 QUESTIONS = (
     _nothing_ran,
     _no_baseline,
+    _itself,
     _stale,
     _invalid,
     _incomplete,
