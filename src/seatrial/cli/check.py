@@ -58,10 +58,11 @@ def check(paths: tuple[Path, ...], shape: str, root: Path | None) -> ExitCode:
 
 def _check_files_of_worlds(root: Path, catalog: Catalog) -> None:
     """Raise InvalidDocuments where a world names files that are missing or cannot be used."""
-    from seatrial.documents import ObjectsWorld, World
+    from seatrial.documents import ObjectsWorld
 
-    worlds = [fixture for fixture in catalog.fixtures.values() if isinstance(fixture, World)]
-    if not all(isinstance(world, ObjectsWorld) for world in worlds):  # others are more than YAML
+    if not all(
+        isinstance(world, ObjectsWorld) for world in catalog.worlds
+    ):  # others are more than YAML
         from seatrial.git import Repository
         from seatrial.workspace import Workspace
 

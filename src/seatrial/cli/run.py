@@ -171,7 +171,11 @@ def _begun(
             catalog = beside.joined(catalog)
         homes = {beside.arm.id: beside.home} if beside else {}
         equipment = runner.equip(
-            catalog.arms.values(), workspace.root, homes=homes, cases=catalog.cases.values()
+            catalog.arms.values(),
+            workspace.root,
+            homes=homes,
+            cases=catalog.cases.values(),
+            worlds=catalog.worlds,
         )
         manifest = manifest_of(
             workspace,
@@ -225,7 +229,13 @@ def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
             beside = stack.enter_context(baseline.beside_again(manifest, catalog, workspace))
             homes[beside.arm.id] = beside.home
         arms = [catalog.arms[id] for id in manifest.arms]
-        equipment = runner.equip(arms, workspace.root, homes=homes, cases=catalog.cases.values())
+        equipment = runner.equip(
+            arms,
+            workspace.root,
+            homes=homes,
+            cases=catalog.cases.values(),
+            worlds=catalog.worlds,
+        )
         stored: dict[Key, Verdict] = {}
 
         def seen(record: TrialRecord) -> None:

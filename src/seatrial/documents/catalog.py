@@ -62,6 +62,11 @@ class Catalog:
         assert isinstance(found, World)
         return found
 
+    @property
+    def worlds(self) -> tuple[World, ...]:
+        """Every world fixture."""
+        return tuple(f for f in self.fixtures.values() if isinstance(f, World))
+
     def answers(self, id: str) -> Answers:
         """The fixture of mocked answers of this id (the loader has checked that it is one)."""
         found = self.fixtures[id]

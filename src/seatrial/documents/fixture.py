@@ -7,7 +7,13 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Tag
 
 from seatrial.documents.answers import Answers
-from seatrial.documents.world import DirectoryWorld, ObjectsWorld, PythonWorld, SqliteWorld
+from seatrial.documents.world import (
+    DirectoryWorld,
+    HttpWorld,
+    ObjectsWorld,
+    PythonWorld,
+    SqliteWorld,
+)
 
 
 def _tag(value: Any) -> str | None:
@@ -22,6 +28,7 @@ Fixture = Annotated[
     | Annotated[PythonWorld, Tag("python")]
     | Annotated[SqliteWorld, Tag("sqlite")]
     | Annotated[DirectoryWorld, Tag("directory")]
+    | Annotated[HttpWorld, Tag("http")]
     | Annotated[Answers, Tag("answers")],
     Discriminator(_tag),
 ]

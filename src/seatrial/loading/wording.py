@@ -61,6 +61,10 @@ PATTERNS = {
     ),
     r"^https?://": "an address that starts with http:// or https://",
     r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$": "`module:function`",
+    r"^([A-Za-z_][\w.]*:)?[A-Za-z_]\w*$": "`name` or `module:name`",
+    r"^[A-Za-z_][\w.]*$": "a module such as `worlds.ledger`",
+    r"^/[^?#\s]*$": "a path that starts with `/`, without `?` (parameters stand under `query`)",
+    r"^https?://[^?#\s]+$": "an address that starts with http:// or https://, without `?`",
 }
 """Each pattern of the models, in words."""
 

@@ -13,7 +13,7 @@ import anyio
 from seatrial import arms
 from seatrial.arms.command import clear
 from seatrial.checks.again import Grader, functions_named
-from seatrial.documents import Arm, Case, Catalog, Command, Recorded
+from seatrial.documents import Arm, Case, Catalog, Command, Recorded, World
 from seatrial.errors import UsageError
 from seatrial.functions import load_all
 from seatrial.gateway import Gateway
@@ -57,8 +57,9 @@ def equip(
     environ: Mapping[str, str] | None = None,
     homes: Mapping[str, Path] | None = None,
     cases: Iterable[Case] = (),
+    worlds: Iterable[World] = (),
 ) -> Equipment:
-    """What these arms and the checks of these cases need, before anything of a run is written.
+    """What these arms, worlds and the checks of these cases need, before anything of a run is written.
 
     Args:
         used: the arms.
@@ -66,32 +67,37 @@ def equip(
         environ: the environment that arms are given parts of; this process's own when None.
         homes: arms that find their files elsewhere than at the root.
         cases: the cases whose checks may name functions of the repository.
+        worlds: the worlds that these cases are about.
 
     Raises:
-        UsageError: a variable that an arm hands on is not set.
+        UsageError: a variable that an arm or a world hands on is not set.
         FunctionError: a function that a check names cannot be had.
         InvalidDocuments: the recordings of an arm cannot be read.
     """
     used = tuple(used)
     environ = dict(os.environ if environ is None else environ)
+    of_arms = {arm.id: arms.variables(arm) for arm in used}
+    of_worlds = {world.id: world.variables() for world in worlds}
     missing = [
-        f"{name} (arm {arm.id})"
-        for arm in used
-        for name in arms.variables(arm)
+        f"{name} ({kind} {id})"
+        for kind, named in (("arm", of_arms), ("world", of_worlds))
+        for id, names in named.items()
+        for name in names
         if name not in environ
     ]
     if missing:
         raise UsageError(
             f"not set in the environment: {', '.join(missing)}",
-            hint="set them, or take them out of the arm's `pass_env`",
+            hint="set them, or take them out of `pass_env`",
         )
     recordings = {
         arm.id: arms.recordings(arm, root) for arm in used if isinstance(arm.adapter, Recorded)
     }
+    shared = tuple(name for names in of_worlds.values() for name in names)
     redactors = {
         arm.id: redact
         for arm in used
-        if (redact := redactor({name: environ[name] for name in arms.variables(arm)}))
+        if (redact := redactor({name: environ[name] for name in (*of_arms[arm.id], *shared)}))
     }
     return Equipment(
         root=root,

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from seatrial.documents import placeholders
-from seatrial.documents.world import (
-    DeclaredTool,
-    DirectoryWorld,
-    ObjectsWorld,
-    PythonWorld,
-    Role,
-    SqliteWorld,
-    ToolAsData,
-    World,
-)
-from seatrial.documents.world.directory import GIT_TOOLS
+from seatrial.documents.world import DeclaredTool, ObjectsWorld, Role, World
 from seatrial.state.effects import object_validators
-from seatrial.state.references import action_problems, tool_problems
+from seatrial.state.kinds import problems_of_its_kind
+from seatrial.state.references import action_problems
 from seatrial.state.rights import allows, covers
 from seatrial.state.schemas import did_you_mean, schema_problem
 from seatrial.state.values import as_text, freeze, shown
 
 Found = tuple[str, str]
 """Path inside the document (`actions.refund.bind.order`), and what is wrong there."""
-
-_ANY_MOMENT = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
 
 
 def world_problems(world: World) -> list[Found]:
@@ -37,45 +25,7 @@ def world_problems(world: World) -> list[Found]:
     """
     if isinstance(world, ObjectsWorld):
         return [*_clock(world), *_things(world), *_roles(world), *_actions(world)]
-    return [*_clock(world), *_roles(world), *_of_its_kind(world)]
-
-
-def _of_its_kind(world: World) -> Iterator[Found]:
-    match world:
-        case SqliteWorld():
-            for name, tool in world.tools.items():
-                for path, message in tool_problems(tool):
-                    yield f"tools.{name}{path}", message
-                for path, statement in tool.all_statements:
-                    where = f"tools.{name}.{path.replace('sql', 'otherwise')}"
-                    yield from _texts(where, statement.otherwise, tool)
-        case PythonWorld():
-            for name, function in world.tools.items():
-                if function.read_only and function.destructive:
-                    yield f"tools.{name}.destructive", "a `read_only` action destroys nothing"
-        case DirectoryWorld() if not world.is_repository:
-            for number, name in enumerate(world.tools or ()):
-                if name in GIT_TOOLS:
-                    message = (
-                        f"{name} works on a git repository: write `git: true`, or name a `bundle`"
-                    )
-                    yield f"tools[{number}]", message
-        case _:
-            return
-
-
-def _texts(path: str, text: str, tool: ToolAsData) -> Iterator[Found]:
-    """Placeholders in a text of a tool: its arguments, and what is the trial's."""
-    declared = tool.parameters.get("properties", {})
-    for name in placeholders.names(text):
-        root, _, argument = name.partition(".")
-        if root == "args" and argument.partition(".")[0] in declared:
-            continue
-        if root == "args" and argument:
-            first = argument.partition(".")[0]
-            yield path, f"{shown(first)} is no argument{did_you_mean(first, declared)}"
-        elif placeholders.moved(name, _ANY_MOMENT) is None and name != "run":
-            yield path, f"{shown(name)} stands for nothing; write `args.…`, `now`, `today` or `run`"
+    return [*_clock(world), *_roles(world), *problems_of_its_kind(world)]
 
 
 def _things(world: ObjectsWorld) -> Iterator[Found]:

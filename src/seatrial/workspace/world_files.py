@@ -33,15 +33,13 @@ class WorldFiles:
         """
         problems: list[Problem] = []
         found = {}
-        for id, fixture in catalog.fixtures.items():
-            if not isinstance(fixture, World):
-                continue
+        for fixture in catalog.worlds:
             contents, wrong = self._contents(fixture)
             if not wrong:
                 wrong = dict(worlds.file_problems(fixture, self.sources.root))
-            problems += (_problem(catalog, id, path, wrong[path]) for path in wrong)
+            problems += (_problem(catalog, fixture.id, path, wrong[path]) for path in wrong)
             if contents:
-                found[id] = digest(contents)
+                found[fixture.id] = digest(contents)
         if problems:
             raise InvalidDocuments(problems)
         return found

@@ -10,8 +10,15 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from seatrial.documents.world import DirectoryWorld, ObjectsWorld, PythonWorld, SqliteWorld, World
-from seatrial.worlds import directory, python, sqlite
+from seatrial.documents.world import (
+    DirectoryWorld,
+    HttpWorld,
+    ObjectsWorld,
+    PythonWorld,
+    SqliteWorld,
+    World,
+)
+from seatrial.worlds import directory, http, python, sqlite
 from seatrial.worlds.copies import WorldCopy
 from seatrial.worlds.objects import open_world
 from seatrial.worlds.templates import Templates
@@ -27,6 +34,8 @@ class Stage:
     """The environment that worlds are given parts of."""
     templates: Templates = field(default_factory=Templates)
     """What copies are made of."""
+    services: http.Services = field(default_factory=http.Services)
+    """What the trials of services share."""
 
     @asynccontextmanager
     async def open(self, fixture: World, *, run_token: str, seed: int) -> AsyncIterator[WorldCopy]:
@@ -43,6 +52,11 @@ class Stage:
         match fixture:
             case ObjectsWorld():
                 yield open_world(fixture, run_token=run_token, seed=seed)
+            case HttpWorld():
+                async with http.opened(
+                    fixture, self.services, self.environ, run_token=run_token
+                ) as service:
+                    yield service
             case PythonWorld():
                 async with python.opened(
                     fixture, self.root, self.templates, run_token=run_token, seed=seed
@@ -68,4 +82,5 @@ async def staged(root: Path, environ: Mapping[str, str] | None = None) -> AsyncI
         yield stage
     finally:
         with anyio.CancelScope(shield=True):
+            await stage.services.close()
             await anyio.to_thread.run_sync(stage.templates.close)

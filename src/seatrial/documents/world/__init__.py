@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from seatrial.documents.world.base import DeclaredTool, Name, Role, ToolAsData, World
 from seatrial.documents.world.directory import DirectoryWorld
+from seatrial.documents.world.http import HttpTool, HttpWorld
 from seatrial.documents.world.objects import (
     Action,
     AddToProperty,
@@ -28,6 +29,7 @@ WORLDS: dict[str, type[World]] = {
     "python": PythonWorld,
     "sqlite": SqliteWorld,
     "directory": DirectoryWorld,
+    "http": HttpWorld,
 }
 """Kind of practice world → its model."""
 
@@ -42,6 +44,8 @@ __all__ = [
     "DirectoryWorld",
     "Effect",
     "Find",
+    "HttpTool",
+    "HttpWorld",
     "Link",
     "LinkType",
     "MakeLink",

@@ -76,6 +76,10 @@ class World(Document):
         """The key that names files of the repository → patterns of these; they are part of the world."""
         return {}
 
+    def variables(self) -> tuple[str, ...]:
+        """Environment variables that it hands on; their values are secrets."""
+        return ()
+
     # What can be said before the world is started, so that `check` can hold cases against it.
 
     def tools_as_data(self) -> Mapping[str, ToolAsData]:
