@@ -11,7 +11,7 @@ import anyio
 import pytest
 from tests import bike_shop
 
-from seatrial import arms
+from seatrial import arms, processes
 from seatrial.arms import command
 from seatrial.errors import ArmError
 from seatrial.trace import Answer
@@ -151,12 +151,12 @@ def test_hanging_agent_is_ended_with_all_it_started_when_the_wait_is_given_up():
         return scope.cancelled_caught
 
     assert anyio.run(give_up)
-    assert command._marked(f"SEATRIAL_TRIAL={TRIAL}".encode()) == []
+    assert processes._marked(f"SEATRIAL_TRIAL={TRIAL}".encode()) == []
 
 
 def test_agent_that_heeds_no_signal_is_killed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(command, "LEAVE_SECONDS", 0.2)
-    monkeypatch.setattr(command, "TERM_SECONDS", 0.2)
+    monkeypatch.setattr(processes, "TERM_SECONDS", 0.2)
 
     (reply,) = _talk(_seat(), _agent("faulty.py", "hangs and heeds nothing"), "Hello.")
 

@@ -12,19 +12,17 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import anyio
 import anyio.abc
 import anyio.to_thread
 
+from seatrial import processes
 from seatrial.arms.replies import excerpt, parse_json, reply_of
 from seatrial.arms.seat import Reply, Seat
 from seatrial.documents import Command
@@ -32,10 +30,6 @@ from seatrial.errors import ArmError
 
 LEAVE_SECONDS = 2.0
 """How long an agent may take to end by itself once its stdin is closed."""
-TERM_SECONDS = 2.0
-"""How long its process group may take to heed SIGTERM."""
-KILL_SECONDS = 5.0
-"""How long the system may take to end what it was told to kill."""
 LAST_WORDS_SECONDS = 0.25
 """How long the pipe of an agent that has exited is read on when another process holds it open."""
 EXIT_SECONDS = 1.0
@@ -48,9 +42,6 @@ MOST_OUTPUT = 16_000_000
 KEPT_STDERR = 4096
 KEPT_STRAY = 4096
 
-INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
-"""What an agent gets of the runner's environment beside what its arm names: no token, no CI."""
-
 EXAMPLE = '{"type": "reply", "text": "…"}'
 
 
@@ -61,7 +52,7 @@ async def open(adapter: Command, seat: Seat) -> AsyncIterator[Conversation]:
     Raises:
         ArmError: it cannot be started.
     """
-    folder = Path(tempfile.mkdtemp(prefix=_prefix(seat.run)))
+    folder = Path(tempfile.mkdtemp(prefix=processes.prefix(seat.run)))
     try:
         with anyio.CancelScope(shield=True):  # a process that was half started would be nobody's
             process = await _start(adapter, seat, folder)
@@ -73,7 +64,7 @@ async def open(adapter: Command, seat: Seat) -> AsyncIterator[Conversation]:
                 await conversation.end()
     finally:
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(_remove, folder)
+            await anyio.to_thread.run_sync(processes.remove, folder)
 
 
 class Conversation:
@@ -140,18 +131,7 @@ class Conversation:
                     tasks.start_soon(self._drain, self._stderr)
                     await process.wait()
                     tasks.cancel_scope.cancel()
-        # A group whose leader was reaped is not signalled: its number may belong to another by now.
-        if process.returncode is None:
-            _signal_group(process.pid, signal.SIGTERM)
-            with anyio.move_on_after(TERM_SECONDS):
-                await process.wait()
-        if process.returncode is None:
-            _signal_group(process.pid, signal.SIGKILL)
-            with anyio.move_on_after(KILL_SECONDS):
-                await process.wait()
-        await sweep("SEATRIAL_TRIAL", self._seat.trial)
-        with anyio.move_on_after(KILL_SECONDS):
-            await process.aclose()
+        await processes.end(process, "SEATRIAL_TRIAL", self._seat.trial)
         self._put_aside()
         if self._stray:
             self.notes.append("stdout beside the replies:\n" + "\n".join(self._stray))
@@ -244,10 +224,8 @@ class Conversation:
         code = self._process.returncode
         if code is None:
             how = "closed its stdout"
-        elif code < 0:
-            how = f"was killed by {_signal_name(-code)}"
         else:
-            how = f"exited with status {code}"
+            how = processes.how_it_ended(code)
         self._put_aside()
         last = self._last_stderr.decode("utf-8", "replace").strip().splitlines()
         if last:
@@ -309,7 +287,7 @@ def _environment(adapter: Command, seat: Seat, folder: Path, config: Path) -> di
     scratch.mkdir()
     given: Mapping[str, str] = seat.environ
     return {
-        **{name: given[name] for name in INHERITED if name in given},
+        **{name: given[name] for name in processes.INHERITED if name in given},
         "HOME": str(home),
         "TMPDIR": str(scratch),
         **adapter.env,
@@ -328,69 +306,3 @@ def _environment(adapter: Command, seat: Seat, folder: Path, config: Path) -> di
 
 def _variable(server: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "_" for c in server).upper()
-
-
-async def clear(run: str) -> None:
-    """Take away what a run that was killed left behind: processes (Linux only) and folders."""
-    await sweep("SEATRIAL_RUN", run)
-    await anyio.to_thread.run_sync(_remove_folders, run)
-
-
-def _prefix(run: str) -> str:
-    return f"seatrial-{run}-"
-
-
-async def sweep(variable: str, value: str) -> None:
-    """Kill every process that carries this environment variable, until none is left (Linux only)."""
-    for _ in range(20):
-        found = _marked(f"{variable}={value}".encode())
-        if not found:
-            return
-        for pid in found:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        await anyio.sleep(0.05)
-
-
-def _marked(marker: bytes) -> list[int]:
-    try:
-        entries = os.listdir("/proc")
-    except OSError:  # not Linux
-        return []
-    found = []
-    own = str(os.getpid())
-    for entry in entries:
-        if entry.isdecimal() and entry != own:
-            # Others' processes cannot be read, and some are gone by now.
-            with suppress(OSError), Path("/proc", entry, "environ").open("rb") as file:
-                if marker in file.read().split(b"\0"):
-                    found.append(int(entry))
-    return found
-
-
-def _signal_group(leader: int, which: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, which)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def _remove_folders(run: str) -> None:
-    for folder in Path(tempfile.gettempdir()).glob(f"{_prefix(run)}*"):
-        _remove(folder)
-
-
-def _remove(folder: Path) -> None:
-    def unlock(function: Any, path: str, _: Any) -> None:
-        # An agent may have taken away its own rights to a folder; one more attempt, then leave it.
-        with suppress(OSError):
-            os.chmod(Path(path).parent, 0o700)
-            os.chmod(path, 0o700)
-            function(path)
-
-    shutil.rmtree(folder, onerror=unlock)

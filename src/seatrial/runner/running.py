@@ -11,13 +11,13 @@ from pathlib import Path
 import anyio
 
 from seatrial import arms
-from seatrial.arms.command import clear
 from seatrial.checks.again import Grader, functions_named
-from seatrial.documents import Arm, Case, Catalog, Command, Recorded, World
+from seatrial.documents import Arm, Case, Catalog, Command, ObjectsWorld, Recorded, World
 from seatrial.errors import UsageError
 from seatrial.functions import load_all
 from seatrial.gateway import Gateway
 from seatrial.plan import Trial
+from seatrial.processes import clear
 from seatrial.records import TrialRecord
 from seatrial.redaction import redactor
 from seatrial.runner.events import Began, Ended, Event, Planned
@@ -150,7 +150,9 @@ async def run(
         StorageError: a trial could not be stored; those before it are.
     """
     used = {id: catalog.arms[id] for id in writer.manifest.arms}
-    if any(isinstance(arm.adapter, Command) for arm in used.values()):
+    if any(isinstance(arm.adapter, Command) for arm in used.values()) or not all(
+        isinstance(world, ObjectsWorld) for world in catalog.worlds
+    ):
         await clear(writer.manifest.run)
     queue = Queue(at_once or AT_ONCE, {id: _room(arm, at_once) for id, arm in used.items()})
     known = set(stored)
@@ -193,7 +195,7 @@ async def run(
         async with (
             Gateway.serving() as gateway,
             arms.connections() as shared,
-            staged(equipment.root, equipment.environ) as stage,
+            staged(equipment.root, equipment.environ, run=writer.manifest.run) as stage,
             anyio.create_task_group() as watching,
         ):
             conductor = Conductor(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -32,10 +33,15 @@ class Stage:
     """The repository's root: fixtures name their files from there."""
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The environment that worlds are given parts of."""
-    templates: Templates = field(default_factory=Templates)
+    run: str = ""
+    """The run's id."""
+    templates: Templates = field(init=False)
     """What copies are made of."""
     services: http.Services = field(default_factory=http.Services)
     """What the trials of services share."""
+
+    def __post_init__(self) -> None:
+        self.templates = Templates(self.run)
 
     @asynccontextmanager
     async def open(self, fixture: World, *, run_token: str, seed: int) -> AsyncIterator[WorldCopy]:
@@ -75,9 +81,17 @@ class Stage:
 
 
 @asynccontextmanager
-async def staged(root: Path, environ: Mapping[str, str] | None = None) -> AsyncIterator[Stage]:
-    """A stage for the worlds of a run, until the block ends; then nothing of it is left."""
-    stage = Stage(root, environ or {})
+async def staged(
+    root: Path, environ: Mapping[str, str] | None = None, *, run: str = ""
+) -> AsyncIterator[Stage]:
+    """A stage for the worlds of a run, until the block ends; then nothing of it is left.
+
+    Args:
+        root: the repository's root.
+        environ: the environment that worlds are given parts of.
+        run: the run's id, by which what is left of it is found when it is killed.
+    """
+    stage = Stage(root, environ or {}, run or secrets.token_hex(8))
     try:
         yield stage
     finally:

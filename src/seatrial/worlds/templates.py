@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 import anyio
 import anyio.to_thread
 
+from seatrial import processes
 from seatrial.documents.world import World
 from seatrial.errors import ToolServerError
 
@@ -30,7 +30,8 @@ class _Template:
 class Templates:
     """Prepares what the copies of a world have in common when the first of them is wanted."""
 
-    def __init__(self) -> None:
+    def __init__(self, run: str) -> None:
+        self._run = run
         self._folder: Path | None = None
         self._templates: dict[int, tuple[World, _Template]] = {}
         self._numbers = itertools.count(1)
@@ -59,11 +60,11 @@ class Templates:
     def new_path(self, suffix: str) -> Path:
         """A path that nothing else has, in a folder that only this user can look into."""
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="seatrial-worlds-"))
+            self._folder = Path(tempfile.mkdtemp(prefix=f"{processes.prefix(self._run)}worlds-"))
         return self._folder / f"{next(self._numbers)}{suffix}"
 
     def close(self) -> None:
         """Remove all of it."""
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            processes.remove(self._folder)
             self._folder = None

@@ -1,0 +1,116 @@
+"""Processes and folders of a trial: ended and removed for certain, also after a run that was killed.
+
+What a run starts carries its id in `SEATRIAL_RUN`, and lies in folders that begin with `prefix(run)`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+TERM_SECONDS = 2.0
+"""How long a process group may take to heed SIGTERM."""
+KILL_SECONDS = 5.0
+"""How long the system may take to end what it was told to kill."""
+
+INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
+"""What programs get of the runner's environment beside what a document names: no token, no CI."""
+
+
+async def end(process: anyio.abc.Process, variable: str, value: str) -> None:
+    """End a process that leads its group, and all that carries this environment variable (Linux only).
+
+    Every wait is bounded; call it shielded from cancellation.
+    """
+    # A group whose leader was reaped is not signalled: its number may belong to another by now.
+    if process.returncode is None:
+        _signal_group(process.pid, signal.SIGTERM)
+        with anyio.move_on_after(TERM_SECONDS):
+            await process.wait()
+    if process.returncode is None:
+        _signal_group(process.pid, signal.SIGKILL)
+        with anyio.move_on_after(KILL_SECONDS):
+            await process.wait()
+    await sweep(variable, value)
+    with anyio.move_on_after(KILL_SECONDS):
+        await process.aclose()
+
+
+async def clear(run: str) -> None:
+    """Take away what a run that was killed left behind: processes (Linux only) and folders."""
+    await sweep("SEATRIAL_RUN", run)
+    await anyio.to_thread.run_sync(_remove_folders, run)
+
+
+def prefix(run: str) -> str:
+    """How the names of a run's temporary folders begin."""
+    return f"seatrial-{run}-"
+
+
+async def sweep(variable: str, value: str) -> None:
+    """Kill every process that carries this environment variable, until none is left (Linux only)."""
+    for _ in range(20):
+        found = _marked(f"{variable}={value}".encode())
+        if not found:
+            return
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        await anyio.sleep(0.05)
+
+
+def how_it_ended(status: int) -> str:
+    """`exited with status 1`, `was killed by SIGKILL`."""
+    if status >= 0:
+        return f"exited with status {status}"
+    try:
+        return f"was killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was killed by signal {-status}"
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder with all that is in it, also where a program took away its own rights to it."""
+
+    def unlock(function: Any, path: str, _: Any) -> None:
+        with suppress(OSError):  # one more attempt, then leave it
+            os.chmod(Path(path).parent, 0o700)
+            os.chmod(path, 0o700)
+            function(path)
+
+    shutil.rmtree(folder, onerror=unlock)
+
+
+def _marked(marker: bytes) -> list[int]:
+    try:
+        entries = os.listdir("/proc")
+    except OSError:  # not Linux
+        return []
+    found = []
+    own = str(os.getpid())
+    for entry in entries:
+        if entry.isdecimal() and entry != own:
+            # Others' processes cannot be read, and some are gone by now.
+            with suppress(OSError), Path("/proc", entry, "environ").open("rb") as file:
+                if marker in file.read().split(b"\0"):
+                    found.append(int(entry))
+    return found
+
+
+def _signal_group(leader: int, which: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, which)
+
+
+def _remove_folders(run: str) -> None:
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix(run)}*"):
+        remove(folder)
