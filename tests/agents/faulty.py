@@ -28,6 +28,23 @@ def main(how):
     if how == "closes its stdout":
         os.close(1)
         time.sleep(600)
+    if how == "does not flush":
+        print(json.dumps({"type": "reply", "text": "x"}))
+        time.sleep(600)
+    if how == "ends no line":
+        sys.stdout.write('{"type": "reply", "text": "x"}')
+        sys.stdout.flush()
+        time.sleep(600)
+    if how == "forgets the type":
+        print("thinking", flush=True)
+        print('{"text": "x"}', flush=True)
+        time.sleep(600)
+    if how == "answers another turn":
+        reply("x", turn=0)
+        time.sleep(600)
+    if how == "prints for debugging":
+        print("DEBUG Hello.", flush=True)
+        time.sleep(600)
     if how == "hangs":
         time.sleep(600)
     if how == "hangs and heeds nothing":

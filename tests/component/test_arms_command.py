@@ -90,7 +90,7 @@ def test_process_runs_at_the_root_in_a_session_of_its_own_with_a_private_config(
         (
             "speaks in prose",
             "the agent exited with status 0 before its reply 1; its last line on stdout was "
-            "'Hello, I am an agent.'; a reply is",
+            "'Hello, I am an agent.', no JSON; a reply is",
         ),
         ("closes its stdout", "the agent closed its stdout before its reply 1"),
         (
@@ -152,6 +152,55 @@ def test_hanging_agent_is_ended_with_all_it_started_when_the_wait_is_given_up():
 
     assert anyio.run(give_up)
     assert processes._marked(f"SEATRIAL_TRIAL={TRIAL}".encode()) == []
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ("does not flush", "it wrote nothing to stdout (does it flush each line?)"),
+        (
+            "ends no line",
+            "it began a line on stdout and did not end it: "
+            """'{"type": "reply", "text": "x"}'""",
+        ),
+        (
+            "forgets the type",
+            """its last line on stdout was '{"text": "x"}', not of "type": "reply"; """
+            'a reply is {"type": "reply", "text": "…"}',
+        ),
+        (
+            "answers another turn",
+            """'{"type": "reply", "text": "x", "turn": 0}', not for turn 1; a reply is""",
+        ),
+        ("prints for debugging", "was 'DEBUG Hello.', no JSON; a reply is"),
+    ],
+)
+def test_agent_whose_reply_does_not_come_is_told_what_it_did_instead(how: str, says: str):
+    async def wait() -> str:
+        async with (
+            arms.connections() as shared,
+            arms.open(_arm(_agent("faulty.py", how)), _seat(), shared) as conversation,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(conversation.reply, 1, "Hello.")
+            with anyio.move_on_after(30):
+                while says not in conversation.meanwhile:  # noqa: ASYNC110 - another process writes
+                    await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+            return conversation.meanwhile
+        raise AssertionError
+
+    assert says in anyio.run(wait)
+
+
+def test_command_written_as_one_item_is_told_how_to_be_written():
+    with pytest.raises(ArmError) as failed:
+        _talk(_seat(), {"type": "command", "command": ["node agents/clerk.mjs"]}, "Hello.")
+
+    assert (
+        "'node agents/clerk.mjs': No such file or directory; "
+        "program and arguments are items of their own: [node, agents/clerk.mjs]"
+    ) in failed.value.message
 
 
 def test_agent_that_heeds_no_signal_is_killed(monkeypatch: pytest.MonkeyPatch):

@@ -223,6 +223,19 @@ def test_unknown_suite_and_arm_are_answered_with_the_known_ones(tree: WorkTree):
     assert arm.value.render() == "there is no arm 'clerc-1'\n  → did you mean clerk-1?"
 
 
+def test_arms_of_other_agents_than_the_cases_are_for_are_no_run_of_nothing(tmp_path: Path):
+    bike_shop.write_tree(tmp_path, bike_shop.catalog(*CASES, bike_shop.arm(agent="desk")))
+
+    for arms in ([], ["clerk-1"]):
+        with pytest.raises(UsageError) as told:
+            Workspace.find(tmp_path).select("all", arms)
+
+        assert told.value.render() == (
+            "no arm is of an agent that suite 'all' has cases for\n"
+            "  → the cases are for clerk; clerk-1 is of desk"
+        )
+
+
 # --- digests of sources ---
 
 

@@ -50,6 +50,19 @@ def test_the_folder_is_found_from_a_folder_in_it(tmp_path: Path):
     )  # fmt: skip
 
 
+def test_a_source_of_an_arm_that_is_not_there_is_told_before_anything_is_run(tmp_path: Path):
+    arm = harbour.ARM + "sources: {code: agent.py, prompts: prompts/*.md}\n"
+    harbour.write(tmp_path, {"arms/released.yaml": arm})
+
+    assert check(tmp_path) == (
+        2,
+        "arms/released.yaml:8:17: source 'code': no file fits agent.py\n"
+        "arms/released.yaml:8:36: source 'prompts': no file fits prompts/*.md\n"
+        "2 problems in 1 file\n",
+        "",
+    )
+
+
 def test_only_the_named_files_are_shown_but_all_are_read(tmp_path: Path):
     harbour.write(tmp_path, BROKEN)
 

@@ -25,8 +25,8 @@ def test_a_schema_that_is_out_of_date_is_told_and_left_alone(tmp_path: Path):
 
     assert schema(tmp_path, "--out", "editor", "--check") == (
         2,
-        "editor/case.json is out of date\neditor/arm.json is out of date\n"
-        "run `seatrial schema` to write them anew\n",
+        "editor/case.json is missing\neditor/arm.json is out of date\n"
+        "run `seatrial schema --out editor` to write them anew\n",
         "",
     )
     assert (tmp_path / "editor" / "arm.json").read_text(encoding="utf-8") == "{}"

@@ -84,6 +84,9 @@ class Conversation:
         self._unread = bytearray()
         self._stray: list[str] = []
         self._stray_size = 0
+        self._last_stray = ""
+        self._why_stray = ""
+        self._since = 0
         self._last_stderr = bytearray()
         self._read = 0
         self._broken = False
@@ -91,6 +94,7 @@ class Conversation:
     async def reply(self, turn: int, text: str) -> Reply:
         """Write the turn, and read until there is a reply."""
         self._put_aside()
+        self._since = 0
         self._broken = True  # until there is a reply; also when the wait for it is cancelled
         request = {
             "type": "turn",
@@ -118,6 +122,16 @@ class Conversation:
             {"role": "assistant", "text": outcome.text},
         )
         return outcome
+
+    @property
+    def meanwhile(self) -> str:
+        """What there is on stdout instead of the reply that is waited for."""
+        if self._unread.strip():
+            began = excerpt(bytes(self._unread[:400]), 60)
+            return f"it began a line on stdout and did not end it: {began!r}"
+        if self._since:
+            return self._no_reply()
+        return "it wrote nothing to stdout (does it flush each line?)"
 
     async def end(self) -> None:
         """End the process and all that it started; never raises for what the agent does."""
@@ -176,14 +190,16 @@ class Conversation:
             try:
                 value = parse_json(line)
             except ValueError:
-                value = None
-            if (
-                isinstance(value, dict)
-                and value.get("type") == "reply"
-                and value.get("turn", turn) == turn
-            ):
-                return reply_of(value, who="the agent")
+                why = "no JSON"
+            else:
+                if not isinstance(value, dict) or value.get("type") != "reply":
+                    why = 'not of "type": "reply"'
+                elif value.get("turn", turn) != turn:
+                    why = f"not for turn {turn}"
+                else:
+                    return reply_of(value, who="the agent")
             self._keep(line)
+            self._why_stray = why
         return None
 
     async def _listen_to_stderr(self, scope: anyio.CancelScope) -> None:
@@ -230,8 +246,8 @@ class Conversation:
         last = self._last_stderr.decode("utf-8", "replace").strip().splitlines()
         if last:
             why = f"its last words on stderr: {excerpt(last[-1])}"
-        elif self._stray:
-            why = f"its last line on stdout was {self._stray[-1]!r}; a reply is {EXAMPLE}"
+        elif self._last_stray:
+            why = self._no_reply()
         else:
             why = f"it wrote nothing; a reply is a line {EXAMPLE} on stdout"
         return ArmError("agent_unreachable", f"the agent {how} before its reply {turn}; {why}")
@@ -247,10 +263,17 @@ class Conversation:
         )
 
     def _keep(self, line: bytes) -> None:
+        shown = self._last_stray = excerpt(line)
+        self._why_stray = ""
+        self._since += 1
         if self._stray_size < KEPT_STRAY:
-            shown = excerpt(line)
             self._stray.append(shown)
             self._stray_size += len(shown)
+
+    def _no_reply(self) -> str:
+        """What the last line on stdout was that is no reply."""
+        because = f", {self._why_stray}" if self._why_stray else ""
+        return f"its last line on stdout was {self._last_stray!r}{because}; a reply is {EXAMPLE}"
 
     def _put_aside(self) -> None:
         """Lines that came when nobody had asked: kept as a note, never taken for a later reply."""
@@ -274,6 +297,8 @@ async def _start(adapter: Command, seat: Seat, folder: Path) -> anyio.abc.Proces
         )
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
+        if len(command) == 1 and len(apart := command[0].split()) > 1:
+            why = f"{why}; program and arguments are items of their own: [{', '.join(apart)}]"
         raise ArmError(
             "agent_unreachable",
             f"the agent cannot be started: {command[0]!r}: {why}. The command is run from the "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from re import Match
 from typing import Any
 
 import httpx
@@ -11,6 +11,7 @@ from seatrial.arms.connections import Connections
 from seatrial.arms.replies import EXAMPLE, excerpt, parse_json, reply_of
 from seatrial.arms.seat import Reply, Seat
 from seatrial.documents import Http
+from seatrial.documents.arm import VARIABLE
 from seatrial.errors import ArmError
 
 MOST_BYTES = 8_000_000
@@ -22,13 +23,12 @@ class Conversation:
 
     def __init__(self, adapter: Http, seat: Seat, shared: Connections) -> None:
         self.notes: list[str] = []
+        self.meanwhile = ""
         self._adapter = adapter
         self._seat = seat
         self._shared = shared
         self._history: list[dict[str, str]] = []
-        self._headers = {
-            name: _filled(value, adapter, seat) for name, value in adapter.headers.items()
-        }
+        self._headers = {name: _filled(value, seat) for name, value in adapter.headers.items()}
 
     async def reply(self, turn: int, text: str) -> Reply:
         """Post the turn and read the answer."""
@@ -87,16 +87,14 @@ class Conversation:
             ) from error
 
 
-def _filled(value: str, adapter: Http, seat: Seat) -> str:
-    def variable(match: re.Match[str]) -> str:
+def _filled(value: str, seat: Seat) -> str:
+    def variable(match: Match[str]) -> str:
         name = match.group(1)
-        if name not in adapter.pass_env:
-            return match.group(0)
         if name not in seat.environ:
             raise ArmError("agent_unreachable", f"the environment variable {name} is not set")
         return seat.environ[name]
 
-    return re.sub(r"\{([A-Za-z_][A-Za-z0-9_]*)\}", variable, value)
+    return VARIABLE.sub(variable, value)
 
 
 def _shown(body: bytes) -> str:

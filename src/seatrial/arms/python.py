@@ -104,6 +104,7 @@ class Conversation:
     """One trial's conversation with a function."""
 
     def __init__(self, adapter: Python, function: Callable[..., Any], seat: Seat) -> None:
+        self.meanwhile = ""
         self._adapter = adapter
         self._function = function
         self._printed = Printed()

@@ -62,6 +62,11 @@ class Conversation(Protocol):
         """What the agent wrote beside its replies, cut to a bounded length; complete after the end."""
         ...
 
+    @property
+    def meanwhile(self) -> str:
+        """What it has done instead of replying, for the message when its time is up; empty when unknown."""
+        ...
+
     async def reply(self, turn: int, text: str) -> Reply:
         """The agent's reply to the person's message of this turn (from 1).
 

@@ -48,7 +48,7 @@ def check(paths: tuple[Path, ...], shape: str, root: Path | None) -> ExitCode:
     problems: tuple[Problem, ...] = ()
     try:
         catalog = loading.load(files)
-        _check_files_of_worlds(root, catalog)
+        problems = _problems_of_files(root, catalog)
     except InvalidDocuments as error:
         problems = error.problems
     here = [p for p in problems if _is_shown(p.path, shown)]
@@ -56,17 +56,29 @@ def check(paths: tuple[Path, ...], shape: str, root: Path | None) -> ExitCode:
     return ExitCode.USAGE if here else ExitCode.OPEN
 
 
-def _check_files_of_worlds(root: Path, catalog: Catalog) -> None:
-    """Raise InvalidDocuments where a world names files that are missing or cannot be used."""
+def _problems_of_files(root: Path, catalog: Catalog) -> tuple[Problem, ...]:
+    """Where worlds and arms name files that are missing or cannot be used."""
     from seatrial.documents import ObjectsWorld
 
-    if not all(
-        isinstance(world, ObjectsWorld) for world in catalog.worlds
-    ):  # others are more than YAML
-        from seatrial.git import Repository
-        from seatrial.workspace import Workspace
+    built = [arm for arm in catalog.arms.values() if arm.sources]
+    if not built and all(isinstance(world, ObjectsWorld) for world in catalog.worlds):
+        return ()
 
-        Workspace(root.resolve(), Repository.find(root)).world_digests(catalog)
+    from seatrial.git import Repository
+    from seatrial.workspace import Workspace
+
+    workspace = Workspace(root.resolve(), Repository.find(root))
+    problems: list[Problem] = []
+    try:
+        workspace.world_digests(catalog)
+    except InvalidDocuments as error:
+        problems += error.problems
+    for arm in built:
+        try:
+            workspace.source_digests(catalog, arm)
+        except InvalidDocuments as error:
+            problems += error.problems
+    return tuple(sorted(problems))
 
 
 def _scope(

@@ -26,22 +26,22 @@ def schema(out: Path, check: bool) -> ExitCode:
     """
     from seatrial.documents.schemas import texts
 
-    stale = []
+    stale: dict[Path, str] = {}
     for name, text in texts().items():
         path = out / name
         if path.is_file() and path.read_bytes() == text.encode():
             continue
-        stale.append(path)
+        stale[path] = "is out of date" if path.is_file() else "is missing"
         if not check:
             try:
                 out.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8", newline="\n")
             except OSError as error:
                 raise StorageError(f"{path} cannot be written: {error.strerror}") from error
-    for path in stale:
-        click.echo(f"{path} is out of date" if check else f"wrote {path}")
+    for path, how in stale.items():
+        click.echo(f"{path} {how}" if check else f"wrote {path}")
     if not stale:
         click.echo(f"the schemas in {out} are up to date")
     elif check:
-        click.echo("run `seatrial schema` to write them anew")
+        click.echo(f"run `seatrial schema --out {out}` to write them anew")
     return ExitCode.USAGE if stale and check else ExitCode.OPEN

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, StrictFloat, StrictInt, model_validator
+from pydantic import Field, StrictFloat, StrictInt, field_validator, model_validator
 
 from seatrial.documents.base import Document, Id, Part, Texts
 from seatrial.documents.checks import CallOrStep
 from seatrial.documents.patterns import Patterns
 
+VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+"""A variable of the environment in a header."""
 MOVING_NAMES = ("latest", "stable", "current", "default", "auto", "preview")
 
 
@@ -53,6 +57,28 @@ class Http(Part):
     """Sent with each turn. `{NAME}` stands for a variable named in `pass_env`."""
     pass_env: tuple[str, ...] = ()
     """Names of environment variables that `headers` may use; their values are kept out of every file."""
+
+    @field_validator("url")
+    @classmethod
+    def _leads_to_a_host(cls, url: str) -> str:
+        try:
+            host, _ = urlsplit(url).hostname, urlsplit(url).port
+        except ValueError as error:  # a port that is none
+            raise ValueError(f"{url} is no address: {error}") from error
+        if not host:
+            raise ValueError(f"{url} is no address: it names no host")
+        return url
+
+    @model_validator(mode="after")
+    def _knows_its_variables(self) -> Http:
+        for header, value in self.headers.items():
+            for name in VARIABLE.findall(value):
+                if name not in self.pass_env:
+                    raise ValueError(
+                        f"header `{header}` has `{{{name}}}`, which is not among `pass_env`, so that it "
+                        f"would be sent as it stands; write `pass_env: [{', '.join((*self.pass_env, name))}]`"
+                    )
+        return self
 
 
 class Python(Part):

@@ -195,7 +195,8 @@ def _word(said: _Said) -> Mistake:
     match said.kind:
         case kind if kind in EXPECTED:
             message = f"{named}: expected {EXPECTED[kind]}, found {found}"
-            return Mistake(steps, message, _type_hint(kind, said.input), "wrong-type", on_key)
+            hint = _type_hint(steps, kind, said.input)
+            return Mistake(steps, message, hint, "wrong-type", on_key)
         case "no_member":
             message = f"{named}: expected {context['expected']}, found {found}"
             return Mistake(steps, message, code="wrong-type")
@@ -248,7 +249,7 @@ def _at_least(kind: str, length: int) -> str:
     return "at least one entry" if length == 1 else f"at least {length} entries"
 
 
-def _type_hint(kind: str, found: Any) -> str:
+def _type_hint(steps: Steps, kind: str, found: Any) -> str:
     if found is None:
         return "Leave the key out, or give it a value"
     if kind == "bool_type" and isinstance(found, str | int):
@@ -259,7 +260,9 @@ def _type_hint(kind: str, found: Any) -> str:
     if kind in {"int_type", "float_type"} and isinstance(found, str) and _is_number(found):
         return "Write it without quotes"
     if kind in {"tuple_type", "list_type"} and isinstance(found, str):
-        return f"Write `[{cut(found, 30)}]`"
+        # Of a command line each word is an item; of any other text it is not known.
+        text = ", ".join(found.split()) if steps[-1:] == ("command",) else found
+        return f"Write `[{cut(text, 60)}]`"
     return ""
 
 

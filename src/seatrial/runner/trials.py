@@ -277,7 +277,11 @@ async def _talk(
         with anyio.move_on_after(seconds) as scope:
             reply = await _reply(conversation, channel, turn, text, limited=bool(case.limits.calls))
         if scope.cancelled_caught:
-            raise ArmError("time", f"no reply within {seconds:g} s (turn {turn})")
+            raise ArmError(
+                "time",
+                f"no reply within {seconds:g} s (turn {turn})",
+                detail=conversation.meanwhile,
+            )
         if reply is not None:
             course.own.append(
                 Replied(
@@ -322,7 +326,7 @@ def _failing(course: _Course) -> Iterator[None]:
     try:
         yield
     except ArmError as error:
-        detail = " ".join(part for part in (error.message, error.detail) if part)
+        detail = "; ".join(part for part in (error.message, error.detail) if part)
         course.failure = course.failure or _Failure(Cause(error.cause), detail)
     except ToolServerError as error:
         course.failure = course.failure or _Failure(Cause.TOOL_SERVER, error.message)

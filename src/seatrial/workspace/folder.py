@@ -113,18 +113,17 @@ class Workspace:
             if arm not in catalog.arms:
                 raise _unknown("arm", arm, catalog.arms)
         found = catalog.suites[suite]
-        if arms:
-            return found, tuple(catalog.arms[arm] for arm in dict.fromkeys(arms))
         agents = {case.agent for case in catalog.suite_cases(found)}
-        fitting = tuple(
-            catalog.arms[a] for a in sorted(catalog.arms) if catalog.arms[a].agent in agents
-        )
+        named = [catalog.arms[arm] for arm in dict.fromkeys(arms) or sorted(catalog.arms)]
+        fitting = tuple(arm for arm in named if arm.agent in agents)
         if not fitting:
+            theirs = ", ".join(f"{arm.id} is of {arm.agent}" for arm in named[:5])
             raise UsageError(
                 f"no arm is of an agent that suite {suite!r} has cases for",
-                hint=f"the cases are for {', '.join(sorted(agents)) or 'nobody'}",
+                hint=f"the cases are for {', '.join(sorted(agents)) or 'nobody'}"
+                + (f"; {theirs}" if theirs else ""),
             )
-        return found, fitting
+        return found, tuple(named) if arms else fitting
 
     # --- where it comes from ---
 
@@ -290,5 +289,9 @@ def _unknown(kind: str, id: str, known: Iterable[str]) -> UsageError:
     near = difflib.get_close_matches(id, names, n=3)
     listed = ", ".join(near or names[:8]) + (" …" if not near and len(names) > 8 else "")
     ask = "did you mean " if near else "there are "
-    hint = f"{ask}{listed}" + ("?" if near else "") if names else f"there is no {kind} at all"
+    hint = (
+        f"{ask}{listed}" + ("?" if near else "")
+        if names
+        else f"there is none at all: write {kind}s/{id}.yaml"
+    )
     return UsageError(f"there is no {kind} {id!r}", hint=hint)
