@@ -7,8 +7,9 @@ import yaml
 
 TESTS = Path(__file__).parents[1]
 PAGE = TESTS.parent / "docs" / "reference" / "check.md"
-OF_FILES = {"link", "not-a-file", "unreadable", "too-large", "more"}
-"""Codes that tests/component/test_loading_tree.py and test_loading_yaml.py show."""
+OF_FILES = {"source", "link", "not-a-file", "unreadable", "too-large", "more"}
+"""Codes that tests/component/test_loading_tree.py, test_loading_yaml.py and
+tests/e2e/test_check_command.py show."""
 
 
 def test_every_code_has_its_line_in_the_reference():
