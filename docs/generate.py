@@ -48,7 +48,8 @@ def documents() -> str:
     parts = [
         "# Documents\n",
         NOTE,
-        "YAML under `cases/`, `suites/`, `arms/` and `fixtures/`. Unknown keys are refused. "
+        "YAML under `cases/`, `suites/`, `arms/` and `fixtures/`. Unknown keys are refused. Keys with a star must be "
+        "there; *left out* says what holds without the others, where that is not nothing or `false`. "
         "Editors complete and check with the JSON Schemas in `site/schema/`.\n",
     ]
     for kind, model in TITLES.items():
@@ -73,12 +74,21 @@ def _table(part: dict[str, Any], shared: dict[str, Any], seen: set[str], level: 
     for key, value in part["properties"].items():
         inner += _references(value)
         star = " *" if key in needed else ""
-        meaning = _clean(value.get("description", ""))
+        meaning = " ".join(t for t in (_clean(value.get("description", "")), _default(value)) if t)
         lines.append(f"| `{key}`{star} | {_type(value)} | {meaning} |")
     out = [*lines[:2], "\n".join(lines[2:]) + "\n"]
     for name in dict.fromkeys(inner):
         out += _table(shared[name], shared, seen, level=4)
     return out
+
+
+def _default(value: dict[str, Any]) -> str:
+    """What holds when the key is left out, unless that is nothing or a part with defaults of its own."""
+    default = value.get("default")
+    if isinstance(default, dict | list) or default in (None, "", False):
+        return ""
+    shown = f"{default:g}" if isinstance(default, float) else "true" if default is True else default
+    return f"Left out: `{shown}`."
 
 
 def _references(value: Any) -> list[str]:

@@ -14,6 +14,15 @@ class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Violation(_Record):
+    """An attempt beyond the role's rights."""
+
+    turn: int
+    call: int
+    reason: str
+    """The tool and the rule that refused it."""
+
+
 class TrialRecord(_Record):
     """One line of the journal, written the moment a trial ends."""
 
@@ -31,6 +40,8 @@ class TrialRecord(_Record):
     calls: int = 0
     violations: int = 0
     """Attempts beyond the role's rights, refused or not."""
+    first_violation: Violation | None = None
+    """The first of them, where it is known."""
     tools_used: tuple[str, ...] = ()
     """Tools called, `server/tool`, sorted: part of the dependency record."""
     tools_listed: tuple[str, ...] = ()

@@ -43,6 +43,18 @@ def test_report_lies_under_site_and_the_ruling_is_not_its_exit_code():
     assert f"forbidden action in {link} (1 of 4 trials)" in page()
 
 
+def test_report_in_a_work_tree_is_no_difference_from_the_commit(tmp_path: Path):
+    tree = WorkTree.init(tmp_path)
+    tree.commit({".gitignore": ".seatrial/\n"})
+
+    for _ in range(2):
+        assert seatrial("report", RUN, "--baseline", BASELINE).exit_code == 0
+    assert tree.git("status", "--porcelain") == ""
+
+    assert seatrial("report", RUN, "--baseline", BASELINE, "--site", "pages").exit_code == 0
+    assert tree.git("status", "--porcelain") == "?? pages/"
+
+
 def test_all_three_forms_tell_the_same_ruling(tmp_path: Path):
     seatrial(
         "report", "latest", "--baseline", BASELINE, "--site", "out/pages", "--junit", "out/junit.xml",

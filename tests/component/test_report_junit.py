@@ -9,7 +9,7 @@ from tests.report_samples import REFUND
 from seatrial.compare import Comparison
 from seatrial.gate import Ruling
 from seatrial.report import Evidence, junit
-from seatrial.verdicts import Gate
+from seatrial.verdicts import Gate, Outcome
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,16 @@ def test_regressed_case_fails_at_the_expectation_that_broke(evidence: Evidence):
         failure.text or ""
     )
     assert "seatrial run --suite smoke --arm helpdesk-candidate --case" in (failure.text or "")
+
+
+def test_new_required_case_that_failed_is_to_be_looked_at(evidence: Evidence):
+    old = next(case for case in evidence.comparison.cases if case.outcome is Outcome.NEW)
+    new = old.model_copy(
+        update={"required": True, "candidate": report_samples.tally(0, 2), "sentence": "0 of 2."}
+    )
+
+    assert evidence.concern(old) is None
+    assert evidence.concern(new) == "unclear"
 
 
 @pytest.mark.parametrize(

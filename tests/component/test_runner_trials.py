@@ -63,6 +63,10 @@ def test_attempt_beyond_the_role_is_counted_though_it_was_refused(tmp_path: Path
     ((record, trace),) = _run(tmp_path, "scraps", trials=1)
 
     assert (record.verdict, record.violations, trace.changes) == (Verdict.FAILED, 1, ())
+    first = record.first_violation
+    assert first
+    assert (first.turn, first.call) == (1, trace.violations[0].number)
+    assert first.reason.startswith("scrap: role ")
 
 
 @pytest.mark.parametrize(

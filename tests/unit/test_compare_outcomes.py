@@ -4,8 +4,9 @@ import pytest
 from tests.sides import FINGERPRINT, record, side
 
 from seatrial.compare import CaseComparison, CaseFacts, Comparison, compare
+from seatrial.compare.sides import where_it_went_wrong
 from seatrial.documents import Policy
-from seatrial.records import PlannedCase
+from seatrial.records import PlannedCase, Violation
 from seatrial.verdicts import Outcome
 
 POLICY = Policy()
@@ -160,6 +161,21 @@ def test_new_forbidden_action_is_a_regression_in_a_single_trial():
     assert case.outcome is Outcome.REGRESSED
     assert case.sentence == (
         "did something forbidden in 1 of 10 trials where the release did in none of 20"
+    )
+
+
+def test_violation_that_no_check_looked_for_is_shown_with_its_call():
+    violation = Violation(
+        turn=2, call=5, reason="remove_book: role 'desk' may not call remove_book"
+    )
+    done = record("a", "new", 1, "v").model_copy(update={"first_violation": violation})
+
+    worst = where_it_went_wrong(done)
+
+    assert worst
+    assert (worst.turn, worst.call) == (2, 5)
+    assert worst.reason == (
+        "1 call beyond the rights of the role: remove_book: role 'desk' may not call remove_book"
     )
 
 

@@ -72,7 +72,8 @@ def report(
         _write(junit_file, faces.junit(evidence))
     if summary_file is not None:
         _write(summary_file, faces.summary(evidence).encode())
-    built = faces.build(evidence, site or Workspace.find_or_here(root).root / "site" / "report")
+    folder = site or Workspace.find_or_here(root).root / "site" / "report"
+    built = faces.build(evidence, folder, kept_out_of_git=site is None)
     tell(evidence.ruling.headline, bold=True)
     cases = "1 case" if built.concerns == 1 else f"{built.concerns} cases"
     tell(f"{cases} to look at, {built.paged} of {len(found.comparison.cases)} with trajectories")

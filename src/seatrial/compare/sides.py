@@ -231,10 +231,14 @@ def where_it_went_wrong(record: TrialRecord) -> Worst | None:
         )
     if record.violations:
         attempts = f"{record.violations} call{'s' if record.violations > 1 else ''}"
+        known = record.first_violation
         return Worst(
             trial=record.number,
+            turn=known.turn if known else None,
+            call=known.call if known else None,
             check="no_violation",
-            reason=f"{attempts} beyond the rights of the role",
+            reason=f"{attempts} beyond the rights of the role"
+            + (f": {known.reason}" if known else ""),
         )
     return None
 

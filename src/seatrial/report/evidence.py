@@ -55,8 +55,8 @@ class Evidence:
         """Whether a reviewer must look at this case.
 
         worse: it regressed, did something forbidden (which one trial suffices for), or closes the gate
-        otherwise. unclear: it is required and there is no verdict about it, or it is what leaves the
-        gate undecided. None: neither.
+        otherwise. unclear: it is required and there is no verdict about it, it is new and failed, or it
+        is what leaves the gate undecided. None: neither.
         """
         if (
             case.outcome is Outcome.REGRESSED
@@ -66,6 +66,9 @@ class Evidence:
             return "worse"
         if case.required and (
             case.outcome in (Outcome.UNDECIDED, Outcome.INCOMPARABLE, Outcome.REMOVED)
+            or (
+                case.outcome is Outcome.NEW and case.candidate is not None and case.candidate.failed
+            )
             or nothing_valid(case)
             or case.case in self._named["undecided"]
         ):

@@ -81,8 +81,14 @@ class Site:
     """Cases a reviewer must look at."""
 
 
-def build(evidence: Evidence, folder: Path) -> Site:
+def build(evidence: Evidence, folder: Path, *, kept_out_of_git: bool = False) -> Site:
     """Build the site in `folder`, which is replaced as a whole once everything is there.
+
+    Args:
+        evidence: what the site tells.
+        folder: where it goes.
+        kept_out_of_git: git is told to ignore the folder, so that a report in the work tree of the
+            next run is no difference from its commit.
 
     Raises:
         UsageError: the folder holds something that is no report.
@@ -117,6 +123,8 @@ def build(evidence: Evidence, folder: Path) -> Site:
                 site / "data" / "regressions.js", script_data("seatrialRegressions", regressions)
             )
             _write(site / MARKER, "Built by `seatrial report`; the next report replaces it.\n")
+            if kept_out_of_git:
+                _write(site / ".gitignore", "*\n")
             _exchange(site, folder, work / "before")
     except OSError as error:
         raise StorageError(

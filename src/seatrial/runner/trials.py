@@ -24,7 +24,7 @@ from seatrial.documents import Arm, Case, Catalog, digest, placeholders
 from seatrial.errors import ArmError, Error, ToolServerError
 from seatrial.gateway import Channel, Gateway
 from seatrial.plan import Trial
-from seatrial.records import TrialRecord
+from seatrial.records import TrialRecord, Violation
 from seatrial.redaction import Redactor
 from seatrial.state.fitting import misfits
 from seatrial.state.rights import Rights
@@ -249,6 +249,7 @@ class Conductor:
             findings=findings,
             calls=len(trace.calls),
             violations=len(trace.violations),
+            first_violation=_first_violation(trace),
             tools_used=tuple(sorted({f"{c.server}/{c.tool}" for c in trace.calls})),
             tools_listed=tuple(
                 sorted(
@@ -343,6 +344,12 @@ def _defect(error: Exception) -> str:
         f"Seatrial failed: {type(error).__name__}: {error}{where}; this is a defect of Seatrial, "
         "please file an issue"
     )
+
+
+def _first_violation(trace: Trace) -> Violation | None:
+    for call in trace.violations:
+        return Violation(turn=call.turn, call=call.number, reason=f"{call.tool}: {call.refused}")
+    return None
 
 
 def _stop_watch() -> Callable[[], float]:
