@@ -1,5 +1,6 @@
 """`seatrial compare` and `seatrial gate` on run folders on disk: output, exit codes, files."""
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -277,3 +278,14 @@ def test_comparison_shows_the_suite_in_parts_and_its_ties():
     assert lines[-1].startswith("1 case must tie: 1 moved; their mean moved (drop 1.000, p ")
     gate = seatrial("gate", "candidate", "--baseline", "released").stdout
     assert "warning   1 case that must tie moved: return (0 of 5 against 12 of 12; p " in gate
+
+
+def test_garbage_is_collected_again_after_a_comparison_and_after_one_that_failed():
+    stored("released", GOOD, "clerk-1")
+    stored("candidate", FINE)
+    assert seatrial("gate", "candidate", "--baseline", "released").exit_code == 0
+    assert gc.isenabled()
+    (Path("candidate") / "journal.jsonl").write_bytes(b"no record\n")
+
+    assert seatrial("gate", "candidate", "--baseline", "released").exit_code == 4
+    assert gc.isenabled()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from seatrial.baseline.resolving import Baseline
@@ -23,6 +25,22 @@ class Held:
     """Points of the gate's policy that the candidate's documents would loosen."""
 
 
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Without garbage collection: a comparison makes millions of objects that all stay, and no cycles.
+
+    Looking through them again and again takes as long as reading the records.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_collector_paused()
 def hold(run: Run, arm: str, baseline: Baseline | None) -> Held:
     """Compare one arm of a run with a baseline and its ledger.
 
