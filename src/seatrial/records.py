@@ -73,6 +73,8 @@ class PlannedCase(_Record):
     trials: int = 0
     carried: bool = False
     """It was left out because nothing it leans on changed: the baseline's trials stand for it."""
+    by_hand: bool = False
+    """Somebody asked for just this case: its trials may have been run because of how earlier ones went."""
 
 
 class Rerun(_Record):
@@ -91,6 +93,15 @@ class Rerun(_Record):
     """It is run as often as the candidate, which was set beforehand; otherwise only where it could decide."""
     left_out: dict[str, str] = Field(default_factory=dict)
     """Case → why it cannot be run as it was released."""
+
+
+class Recording(_Record):
+    """What a run is recorded for: the ledger of a release."""
+
+    release: str
+    """Id of the run that was released."""
+    release_digest: str
+    """SHA-256 of its `release.json`: with another release the run belongs to no ledger."""
 
 
 class Regraded(_Record):
@@ -134,8 +145,17 @@ class Manifest(_Record):
     """What stands under `tools` in a fingerprint → tool → digest of what an agent is shown of it."""
     rerun: Rerun | None = None
     """The released arm among `arms`, run again to compare with; never the candidate."""
+    recording: Recording | None = None
+    """Set when it is run for a ledger."""
     regraded: Regraded | None = None
     """Set when no trial was carried out: the traces are those of another run."""
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The arms that are tried; not the released one that runs beside them."""
+        if self.rerun is None or self.recording is not None:
+            return self.arms
+        return tuple(id for id in self.arms if id != self.rerun.arm)
 
     def selected(self) -> tuple[PlannedCase, ...]:
         """The cases that were to run."""

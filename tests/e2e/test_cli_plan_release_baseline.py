@@ -118,6 +118,7 @@ def test_plan_as_json_says_the_same(tree: WorkTree):
                 "required": False,
                 "trials": 2,
                 "carried": False,
+                "by_hand": False,
                 "reasons": [reason],
             },
             {
@@ -126,6 +127,7 @@ def test_plan_as_json_says_the_same(tree: WorkTree):
                 "required": True,
                 "trials": 3,
                 "carried": False,
+                "by_hand": False,
                 "reasons": ["required", reason],
             },
         ],

@@ -7,24 +7,34 @@ branch every earlier baseline stays readable in the history.
 
 from seatrial.baseline.approval import same_person
 from seatrial.baseline.branch import BRANCH
+from seatrial.baseline.flakes import Flakes, flakes
 from seatrial.baseline.holding import Held, hold
+from seatrial.baseline.ledger import Recorded
 from seatrial.baseline.listing import history, released
+from seatrial.baseline.recording import Added, add, apart_from_release, valid_trials
 from seatrial.baseline.releasing import Released, release
 from seatrial.baseline.rerunning import Beside, beside, beside_again
 from seatrial.baseline.resolving import Baseline, resolve
 
 __all__ = [
     "BRANCH",
+    "Added",
     "Baseline",
     "Beside",
+    "Flakes",
     "Held",
+    "Recorded",
     "Released",
+    "add",
+    "apart_from_release",
     "beside",
     "beside_again",
+    "flakes",
     "history",
     "hold",
     "release",
     "released",
     "resolve",
     "same_person",
+    "valid_trials",
 ]

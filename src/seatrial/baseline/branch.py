@@ -6,7 +6,7 @@ import contextlib
 import random
 import shlex
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from seatrial.errors import BaselineError
@@ -98,12 +98,19 @@ class Files(Mapping[str, bytes]):
 
 
 def write(
-    repository: Repository, below: str, files: Mapping[str, bytes], message: str, remote: str | None
+    repository: Repository,
+    below: str,
+    files: Mapping[str, bytes],
+    message: str,
+    remote: str | None,
+    *,
+    check: Callable[[str | None], None] = lambda _: None,
 ) -> str:
     """Make `files` all there is under the folder `below`, as a new commit of the branch.
 
     Whoever loses a race reads the branch again and tries anew. With a remote, its branch moves first
-    and the local one follows.
+    and the local one follows. `check` is given the commit that is built upon, and raises where that one
+    must not be.
 
     Raises:
         BaselineError: the branch is checked out somewhere, or others kept winning.
@@ -119,7 +126,7 @@ def write(
         if attempt:
             time.sleep(random.uniform(0, 0.02 * min(attempt, 10)))
         try:
-            return _attempt(repository, below, files, message, remote)
+            return _attempt(repository, below, files, message, remote, check)
         except RefMoved:
             continue
     raise BaselineError(
@@ -128,12 +135,18 @@ def write(
 
 
 def _attempt(
-    repository: Repository, below: str, files: Mapping[str, bytes], message: str, remote: str | None
+    repository: Repository,
+    below: str,
+    files: Mapping[str, bytes],
+    message: str,
+    remote: str | None,
+    check: Callable[[str | None], None],
 ) -> str:
     theirs = fetch(repository, remote, LOCAL, f"refs/remotes/{remote}/{BRANCH}") if remote else None
     mine = repository.ref(LOCAL)
     newest = tip(repository)
     parent = newest.commit if newest else None
+    check(parent)
     changes: dict[str, bytes | None] = {f"{below}/{path}": data for path, data in files.items()}
     if parent is None:
         changes["README.md"] = _README

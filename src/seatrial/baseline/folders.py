@@ -7,7 +7,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from seatrial.errors import BaselineError, StorageError
@@ -40,16 +40,26 @@ class Files(Mapping[str, bytes]):
         return sum(1 for _ in self)
 
 
-def write(folder: Path, below: str, files: Mapping[str, bytes]) -> Path:
+def write(
+    folder: Path,
+    below: str,
+    files: Mapping[str, bytes],
+    *,
+    check: Callable[[], None] = lambda: None,
+) -> Path:
     """Make `files` all there is under `folder/below`; until the last moment what was there stays.
+
+    `check` raises where it must not be written; nobody else writes meanwhile.
 
     Raises:
         StorageError: it cannot be written; what was there is still there.
     """
     target = folder / below
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         with _one_at_a_time(folder):
+            check()
+            target.parent.mkdir(parents=True, exist_ok=True)
             fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
             try:
                 fresh.chmod(0o755)

@@ -88,7 +88,7 @@ def policy_of(run: Run) -> Policy:
 def _again(run: Run, baseline: Baseline) -> Side | None:
     """The released arm that was run again beside the candidate, if it is of this release."""
     rerun = run.manifest.rerun
-    if rerun is None or rerun.release != baseline.info.run:
+    if rerun is None or rerun.release != baseline.info.run or rerun.arm in run.manifest.candidates:
         return None
     return Side.of(run.manifest, run.catalog, rerun.arm, run.records(rerun.arm), where=run.where)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from seatrial.baseline import branch, folders
 from seatrial.baseline.approval import objections
+from seatrial.baseline.sealed import digests
 from seatrial.errors import BaselineError, UsageError, printable
 from seatrial.git import Repository
 from seatrial.records import Release
@@ -97,7 +97,7 @@ def release(
         trials=len(records),
         passed=verdicts[Verdict.PASSED],
         invalid=verdicts[Verdict.INVALID],
-        files={path: hashlib.sha256(data).hexdigest() for path, data in sorted(files.items())},
+        files=digests(files),
     )
     whole = {**files, branch.RELEASE: made.model_dump_json(indent=1).encode() + b"\n"}
     return Released(made, _put(whole, made, repository=repository, to=to, push_to=push_to))
@@ -121,12 +121,12 @@ def _put(
 
 def _one_arm(run: Run, arm: str | None) -> str:
     rerun = run.manifest.rerun
-    if rerun is not None and arm == rerun.arm:
+    if rerun is not None and arm == rerun.arm and arm not in run.manifest.candidates:
         raise UsageError(
             f"{arm} is the released arm itself, run again beside the candidate",
             hint="run it by itself to record it anew",
         )
-    arms = tuple(id for id in run.manifest.arms if rerun is None or id != rerun.arm)
+    arms = run.manifest.candidates
     listed = ", ".join(arms)
     if arm is None and len(arms) == 1:
         return arms[0]

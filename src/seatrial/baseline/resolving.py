@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from seatrial.baseline import branch, folders, listing
+from seatrial.baseline.ledger import Recorded, read
+from seatrial.baseline.sealed import Sealed, digest
 from seatrial.compare import BaselineInfo
 from seatrial.errors import BaselineError, NothingReleased, RevisionError
 from seatrial.git import Repository
@@ -23,11 +24,32 @@ class Baseline:
     info: BaselineInfo
     release: Release | None
     """None for a run that was named as it is and never released."""
+    batches: tuple[Recorded, ...] = ()
+    """What lies beside the release: its ledger, and later versions that are watched."""
+    digest: str = ""
+    """SHA-256 of its `release.json`."""
+    folder: Path | None = None
+    """The folder it lies in, where it does not lie in git."""
+    newest: bool = False
+    """It was found at the tip of the branch, where a batch can be added to it."""
+
+    @property
+    def ledger(self) -> tuple[Recorded, ...]:
+        """Further batches of the released arm, which count as the release's own trials."""
+        return tuple(found for found in self.batches if found.batch.kind == "baseline")
+
+    @property
+    def watched(self) -> tuple[Recorded, ...]:
+        """Batches of later versions, the oldest first; they never count as the release's trials."""
+        return tuple(found for found in self.batches if found.batch.kind == "watch")
 
     @property
     def parts(self) -> tuple[tuple[Run, str], ...]:
         """The released run, then the batches of its ledger, each with the arm whose trials count."""
-        return ((self.run, self.info.arm),)
+        return (
+            (self.run, self.info.arm),
+            *((found.run, found.batch.arm) for found in self.ledger),
+        )
 
 
 def resolve(
@@ -94,7 +116,7 @@ def _newest(suite: str, agent: str, repository: Repository | None) -> Baseline:
     else:
         return found
     info = found.info.model_copy(update={"reason": found.info.reason + note})
-    return Baseline(found.run, info, found.release)
+    return replace(found, info=info)
 
 
 def _at_commit(
@@ -112,13 +134,14 @@ def _at_commit(
     if branch.RELEASE not in files:
         missing = _none_of(suite, agent, where, repository.paths_at(commit, ["suites"]))
         raise NothingReleased(missing.message, hint=missing.hint) if newest else missing
-    return _of_release(files, where=where, reason=reason)
+    return replace(_of_release(files, where=where, reason=reason), newest=newest)
 
 
 def _in_folder(folder: Path, suite: str, agent: str) -> Baseline:
     below = folder / branch.folder(suite, agent)
     if (below / branch.RELEASE).is_file():
-        return _of_release(folders.Files(below), where=str(below), reason="named by --baseline")
+        found = _of_release(folders.Files(below), where=str(below), reason="named by --baseline")
+        return replace(found, folder=below)
     if (folder / branch.RELEASE).is_file():
         found = _of_release(folders.Files(folder), where=str(folder), reason="named by --baseline")
         release = found.release
@@ -127,7 +150,7 @@ def _in_folder(folder: Path, suite: str, agent: str) -> Baseline:
                 f"{folder} is the baseline of {release.agent} in suite {release.suite}, "
                 f"not of {agent} in {suite}"
             )
-        return found
+        return replace(found, folder=folder)
     if (folder / "run.json").is_file():
         return _of_run(Run.open(folder), suite, agent)
     names = folders.Files(folder) if (folder / "suites").is_dir() else ()
@@ -135,8 +158,9 @@ def _in_folder(folder: Path, suite: str, agent: str) -> Baseline:
 
 
 def _of_release(files: Mapping[str, bytes], *, where: str, reason: str) -> Baseline:
-    release = listing.parse(files[branch.RELEASE], f"{where}: {branch.RELEASE}")
-    run = Run.of_files(_Sealed(files, release.files, where), where=where)
+    whole = files[branch.RELEASE]
+    release = listing.parse(whole, f"{where}: {branch.RELEASE}")
+    run = Run.of_files(Sealed(files, release.files, where), where=where)
     info = BaselineInfo(
         run=release.run,
         suite=release.suite,
@@ -148,7 +172,7 @@ def _of_release(files: Mapping[str, bytes], *, where: str, reason: str) -> Basel
         released_at=release.released_at,
         reason=reason + (f"; not of a commit: {release.dirty}" if release.dirty else ""),
     )
-    return Baseline(run, info, release)
+    return Baseline(run, info, release, batches=read(files, whole, where), digest=digest(whole))
 
 
 def _of_run(run: Run, suite: str, agent: str) -> Baseline:
@@ -182,33 +206,3 @@ def _none_of(suite: str, agent: str, where: str, paths: tuple[str, ...]) -> Base
         f"{where} holds no baseline of {agent} in suite {suite}{has}",
         hint=f"seatrial run --suite {suite} --arm ARM, then seatrial release RUN --approved-by NAME",
     )
-
-
-class _Sealed(Mapping[str, bytes]):
-    """The files of a release, each held against the digest it was released with."""
-
-    def __init__(self, files: Mapping[str, bytes], digests: Mapping[str, str], where: str) -> None:
-        self._files = files
-        self._digests = digests
-        self._where = where
-        self._seen: set[str] = set()
-
-    def __getitem__(self, path: str) -> bytes:
-        data = self._files[path]
-        if path not in self._seen:
-            if self._digests.get(path) != hashlib.sha256(data).hexdigest():
-                raise BaselineError(
-                    f"{self._where}: {path} is not what was released",
-                    hint="it was altered afterwards; take an earlier baseline or release again",
-                )
-            self._seen.add(path)
-        return data
-
-    def __contains__(self, path: object) -> bool:
-        return path in self._digests
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._digests)
-
-    def __len__(self) -> int:
-        return len(self._digests)

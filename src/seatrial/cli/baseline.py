@@ -1,13 +1,16 @@
-"""`seatrial baseline`: what is released now, and what was before."""
+"""`seatrial baseline`: what is released now and how steady it is, and what was before."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from seatrial.cli.record import record
+
 if TYPE_CHECKING:
+    from seatrial.baseline import Baseline, Flakes
     from seatrial.records import Release
 
 _root = click.option(
@@ -21,7 +24,10 @@ _shape = click.option("--format", "shape", type=click.Choice(["text", "json"]), 
 
 @click.group()
 def baseline() -> None:
-    """Look at the released baselines."""
+    """Look at the released baselines, and record more trials of them."""
+
+
+baseline.add_command(record)
 
 
 @baseline.command()
@@ -35,23 +41,37 @@ def baseline() -> None:
 @_shape
 @_root
 def show(spec: str | None, suite: str | None, shape: str, root: Path | None) -> None:
-    """Show the baselines in force: of which run and commit, and who approved them."""
+    """Show the baselines in force: who approved them, how often each case was run, and how often it fails."""
     from seatrial import baseline as baselines
     from seatrial.errors import BaselineError
     from seatrial.workspace import Workspace
 
+    workspace = Workspace.find_or_here(root)
+    repository = workspace.repository
     found = [
-        (where, release)
-        for release, where in baselines.released(
-            spec, repository=Workspace.find_or_here(root).repository
+        (
+            where,
+            release,
+            baselines.resolve(
+                spec, release.suite, release.agent, root=workspace.root, repository=repository
+            ),
         )
+        for release, where in baselines.released(spec, repository=repository)
         if suite in (None, release.suite)
     ]
     if not found:
         raise BaselineError(
             f"nothing is released for suite {suite!r}", hint="seatrial baseline show lists all"
         )
-    _print(found, shape)
+    if shape == "json":
+        import json
+
+        listed = [{**_data(where, release), **_history(held)} for where, release, held in found]
+        click.echo(json.dumps(listed, indent=1))
+        return
+    for number, (where, release, held) in enumerate(found):
+        head = ("\n" if number else "") + "\n".join(_lines(where, release))
+        click.echo("\n".join([head, *_ledger(held), "", *_table(baselines.flakes(held))]))
 
 
 @baseline.command()
@@ -81,11 +101,61 @@ def _print(found: list[tuple[str, Release]], shape: str) -> None:
     if shape == "json":
         import json
 
-        listed = [{"where": w, **r.model_dump(mode="json", exclude={"files"})} for w, r in found]
+        listed = [_data(where, release) for where, release in found]
         click.echo(json.dumps(listed, indent=1))
         return
     for number, (where, release) in enumerate(found):
         click.echo(("\n" if number else "") + "\n".join(_lines(where, release)))
+
+
+def _data(where: str, release: Release) -> dict[str, Any]:
+    return {"where": where, **release.model_dump(mode="json", exclude={"files"})}
+
+
+def _history(held: Baseline) -> dict[str, Any]:
+    """The batches of a release, and what is known of each case."""
+    import dataclasses
+
+    from seatrial import baseline as baselines
+
+    return {
+        "batches": [
+            recorded.batch.model_dump(mode="json", exclude={"files", "format"})
+            for recorded in held.batches
+        ],
+        "cases": [
+            {**dataclasses.asdict(case), "rate": case.rate, "bounds": case.bounds}
+            for case in baselines.flakes(held)
+        ],
+    }
+
+
+def _ledger(held: Baseline) -> list[str]:
+    rows = []
+    for name, batches in (("ledger", held.ledger), ("watched", held.watched)):
+        if batches:
+            last = batches[-1].batch
+            count = f"{len(batches)} batch{'' if len(batches) == 1 else 'es'}"
+            rows.append(f"  {name:<12} {count}, the last one run {last.run_at} ({last.run})")
+    return rows
+
+
+def _table(cases: tuple[Flakes, ...]) -> list[str]:
+    """A line per case: how often it was run, how often it failed, and when last."""
+    from seatrial.errors import printable
+
+    wide = max((len(case.case) for case in cases), default=0)
+    rows = [f"  {'case':<{wide}}  trials  failed  flake rate, 95 % interval  last run"]
+    for case in cases:
+        low, high = case.bounds
+        rate = "-" if case.rate is None else f"{case.rate:.3f} [{low:.3f}, {high:.3f}]"
+        notes = f", {case.invalid} invalid" if case.invalid else ""
+        notes += f", {case.elsewhere} under other conditions" if case.elsewhere else ""
+        rows.append(
+            f"  {printable(case.case):<{wide}}  {case.valid:>6}  {case.failed:>6}  {rate:<25}  "
+            f"{case.last[:10]}{' (required)' if case.required else ''}{notes}"
+        )
+    return rows
 
 
 def _lines(where: str, release: Release) -> list[str]:

@@ -66,7 +66,12 @@ def _tell_case(case: CaseComparison) -> None:
     outcome = click.style(f"{case.outcome.value:<13}", fg=_COLORS.get(case.outcome.value))
     click.echo(outcome, nl=False)
     tell(f"{case.case}{' (required)' if case.required else ''}")
-    tell(f"released {_rate(case.baseline)}   candidate {_rate(case.candidate)}", indent=13)
+    released = _rate(case.baseline)
+    if case.rerun:
+        released += " run again"
+    elif case.batches > 1:
+        released += f" of {case.batches} batches"
+    tell(f"released {released}   candidate {_rate(case.candidate)}", indent=13)
     tell(case.sentence, indent=13)
 
 

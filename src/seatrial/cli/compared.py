@@ -66,8 +66,7 @@ def candidate_of(run: Run, arm: str | None) -> str:
     Raises:
         UsageError: there is none of that name, or there are several.
     """
-    rerun = run.manifest.rerun
-    arms = tuple(id for id in run.manifest.arms if rerun is None or id != rerun.arm)
+    arms = run.manifest.candidates
     if arm is None and len(arms) == 1:
         return arms[0]
     if arm in arms:

@@ -271,6 +271,7 @@ def _only(
                     selected=True,
                     reasons=("asked for by --case", *(entry.reasons if entry.selected else ())),
                     required=entry.required,
+                    by_hand=True,
                     trials=trials or document.trials or selection.suite.trials,
                 )
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -115,8 +115,14 @@ class Run:
             raise self._files.damaged(f"{self.where}: {what} is that of another trial")
         return trace
 
-    def export(self, arm: str) -> dict[str, bytes]:
+    def export(
+        self, arm: str, wanted: Callable[[TrialRecord], bool] = lambda _: True
+    ) -> dict[str, bytes]:
         """The files of a baseline: this run's trials of one arm, ordered by case and number.
+
+        Args:
+            arm: whose trials.
+            wanted: which of them.
 
         Raises:
             UsageError: the run has no such arm.
@@ -129,7 +135,8 @@ class Run:
         catalog = self.catalog
         order = {case: place for place, case in enumerate(catalog.cases)}
         records = sorted(
-            self.records(arm), key=lambda r: (order.get(r.case, len(order)), r.case, r.number)
+            filter(wanted, self.records(arm)),
+            key=lambda r: (order.get(r.case, len(order)), r.case, r.number),
         )
         traces: dict[str, bytearray] = {}
         journal = bytearray()
