@@ -204,13 +204,45 @@ def test_damaged_journal_is_told_and_nothing_is_ruled():
     result = seatrial("gate", "candidate", "--baseline", "released")
 
     assert (result.exit_code, result.stdout) == (4, "")
-    assert "line 1 of journal.jsonl" in result.stderr
+    assert "journal.jsonl is not what the run left there" in result.stderr
+
+
+def test_verdicts_that_were_turned_by_hand_are_told_and_nothing_is_ruled():
+    stored("released", GOOD, "clerk-1")
+    stored("candidate", {**FINE, "rent": "fffff"})
+    journal = Path("candidate/journal.jsonl")
+    turned = journal.read_text(encoding="utf-8").replace('"failed"', '"passed"')
+    journal.write_text(turned, encoding="utf-8")
+
+    for words in (
+        ("gate", "candidate", "--baseline", "released"),
+        ("gate", "released", "--baseline", "candidate"),
+        ("compare", "candidate", "--baseline", "released"),
+        ("report", "candidate", "--baseline", "released"),
+        ("release", "candidate", "--approved-by", "Ann", "--to", "to"),
+    ):
+        result = seatrial(*words)
+
+        assert (result.exit_code, result.stdout) == (4, "")
+        assert "journal.jsonl is not what the run left there" in result.stderr
+
+
+def test_run_whose_last_trial_is_stored_but_which_was_killed_is_undecided():
+    stored("released", GOOD, "clerk-1")
+    stored("candidate", FINE)
+    Path("candidate/seal.json").unlink()
+
+    result = seatrial("gate", "candidate", "--baseline", "released")
+
+    assert result.exit_code == 3
+    assert "Undecided: the run has not ended" in result.stdout
 
 
 def test_run_that_is_still_going_is_never_open():
     stored("released", GOOD, "clerk-1")
     stored("candidate", FINE)
     journal = Path("candidate/journal.jsonl")
+    Path("candidate/seal.json").unlink()
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:-1]) + lines[-1][:20])
 

@@ -56,11 +56,12 @@ def test_documents_are_a_line_each():
 def test_run_that_is_being_written_can_be_read(tmp_path: Path):
     with store.Writer.create(tmp_path / "run", MANIFEST, CATALOG) as writer:
         record = writer.add(*_trial("another", "old", 1))
-        with (tmp_path / "run" / "journal.jsonl").open("ab") as journal:
-            journal.write(b'{"format":1,"case":"rent-a')  # the next one is being written
+        journal = tmp_path / "run" / "journal.jsonl"
+        whole = journal.stat().st_size
+        _append(journal, b'{"format":1,"case":"rent-a')  # the next one is being written
 
-            journal.flush()
-            assert list(store.Run.open(tmp_path / "run").records()) == [record]
+        assert list(store.Run.open(tmp_path / "run").records()) == [record]
+        os.truncate(journal, whole)
 
 
 @pytest.mark.parametrize("torn", [b"{", b'{"format":1,"case":"a', b'{"format":1}', b"\x00\x00"])
@@ -68,6 +69,7 @@ def test_torn_last_line_is_cut_off_on_resume_and_nothing_else(tmp_path: Path, to
     with store.Writer.create(tmp_path / "run", MANIFEST, CATALOG) as writer:
         stored = [writer.add(*_trial("another", "old", n)) for n in (1, 2)]
     before = (tmp_path / "run" / "journal.jsonl").read_bytes()
+    _killed(tmp_path / "run")
     _append(tmp_path / "run" / "journal.jsonl", torn)
     _append(tmp_path / "run" / "traces.jsonl", b'{"format":1,"case":"an')
 
@@ -85,6 +87,7 @@ def test_torn_last_line_is_cut_off_on_resume_and_nothing_else(tmp_path: Path, to
 def test_whole_record_without_its_line_end_is_kept(tmp_path: Path):
     with store.Writer.create(tmp_path / "run", MANIFEST, CATALOG) as writer:
         stored = [writer.add(*_trial("another", "old", n)) for n in (1, 2)]
+    _killed(tmp_path / "run")
     journal = tmp_path / "run" / "journal.jsonl"
     journal.write_bytes(journal.read_bytes().removesuffix(b"\n"))
 
@@ -100,6 +103,7 @@ def test_record_that_outlived_its_trace_is_run_again(tmp_path: Path):
     with store.Writer.create(tmp_path / "run", MANIFEST, CATALOG) as writer:
         stored = [writer.add(*_trial("another", "old", n)) for n in (1, 2, 3)]
     assert stored[1].trace_at
+    _killed(tmp_path / "run")
     os.truncate(tmp_path / "run" / "traces.jsonl", sum(stored[1].trace_at) - 1)
 
     seen: list[TrialRecord] = []
@@ -113,11 +117,82 @@ def test_trace_without_a_record_is_cut_off_on_resume(tmp_path: Path):
     with store.Writer.create(tmp_path / "run", MANIFEST, CATALOG) as writer:
         writer.add(*_trial("another", "old", 1))
     whole = (tmp_path / "run" / "traces.jsonl").read_bytes()
+    _killed(tmp_path / "run")
     _append(tmp_path / "run" / "traces.jsonl", store.run.trace_line(_trial("another", "old", 2)[1]))
 
     store.Writer.resume(tmp_path / "run", lambda _: None).close()
 
     assert (tmp_path / "run" / "traces.jsonl").read_bytes() == whole
+
+
+def test_run_is_sealed_when_it_ends_and_not_before(tmp_path: Path):
+    with store.Writer.create(tmp_path / "run", MANIFEST, CATALOG) as writer:
+        writer.add(*_trial("another", "old", 1))
+        assert not store.Run.open(tmp_path / "run").sealed
+    assert store.Run.open(tmp_path / "run").sealed
+
+    with store.Writer.resume(tmp_path / "run", lambda _: None) as writer:
+        assert not store.Run.open(tmp_path / "run").sealed
+        writer.add(*_trial("another", "old", 2))
+    assert store.Run.open(tmp_path / "run").sealed
+
+
+@pytest.mark.parametrize("name", [*store.run.WRITTEN, "seal.json"])
+@pytest.mark.parametrize("how", ["changed", "cut", "deleted", "a folder"])
+def test_run_that_was_altered_after_its_end_is_neither_trusted_nor_gone_on_with(
+    tmp_path: Path, name: str, how: str
+):
+    with store.Writer.create(tmp_path / "run", MANIFEST, CATALOG) as writer:
+        writer.add(*_trial("another", "old", 1))
+    opened = store.Run.open(tmp_path / "run")
+    _alter(tmp_path / "run" / name, how)
+
+    if (name, how) == ("seal.json", "deleted"):
+        assert not opened.sealed
+        return
+    with pytest.raises(StorageError, match=f"{name} is not what the run left there"):
+        _ = opened.sealed
+    with pytest.raises((StorageError, UsageError)):
+        store.Writer.resume(tmp_path / "run", lambda _: None)
+
+
+@pytest.mark.parametrize("name", store.run.WRITTEN)
+@pytest.mark.parametrize("how", ["changed", "cut", "deleted"])
+def test_run_that_somebody_else_altered_while_it_went_on_is_no_evidence(
+    tmp_path: Path, name: str, how: str
+):
+    """An agent under test could make its failures passes."""
+    writer = store.Writer.create(tmp_path / "run", MANIFEST, CATALOG)
+    writer.add(*_trial("another", "old", 1))
+    _alter(tmp_path / "run" / name, how)
+
+    with pytest.raises(StorageError, match=f"{name} was altered while the run went on"):
+        writer.close()
+    with pytest.raises((StorageError, UsageError)):
+        store.Writer.resume(tmp_path / "run", lambda _: None)
+
+
+def test_run_folder_that_cannot_be_locked_says_so(tmp_path: Path):
+    store.Writer.create(tmp_path / "run", MANIFEST, CATALOG).close()
+    (tmp_path / "run" / "lock").unlink()
+    (tmp_path / "run" / "lock").mkdir()
+
+    with pytest.raises(StorageError, match="cannot be written"):
+        store.Writer.resume(tmp_path / "run", lambda _: None)
+
+
+def test_altered_journal_is_noticed_at_the_next_trial_and_stays_unusable(tmp_path: Path):
+    writer = store.Writer.create(tmp_path / "run", MANIFEST, CATALOG)
+    writer.add(*_trial("another", "old", 1))
+    os.truncate(tmp_path / "run" / "journal.jsonl", 0)
+
+    for _ in range(2):
+        with pytest.raises(StorageError, match=r"journal\.jsonl was altered"):
+            writer.add(*_trial("another", "old", 2))
+    with pytest.raises(StorageError, match=r"journal\.jsonl was altered"):
+        writer.close()
+    with pytest.raises(StorageError, match="altered afterwards"):
+        store.Writer.resume(tmp_path / "run", lambda _: None)
 
 
 def test_second_writer_is_refused_and_told_who_writes(tmp_path: Path):
@@ -195,6 +270,22 @@ def fill_up(folder: Path) -> None:
         writer.add(*_trial("another", "old", number + 1))
     writer.close()
     print(number)
+
+
+def _killed(folder: Path) -> None:
+    """Leave the folder as `kill -9` leaves it."""
+    (folder / "seal.json").unlink()
+
+
+def _alter(file: Path, how: str) -> None:
+    data = file.read_bytes()
+    file.unlink()
+    if how == "changed":
+        file.write_bytes(data.replace(b"1", b"2"))
+    elif how == "cut":
+        file.write_bytes(data[:-2])
+    elif how == "a folder":
+        file.mkdir()
 
 
 def test_baseline_reads_like_the_run_it_was_made_of(tmp_path: Path):

@@ -42,7 +42,7 @@ def test_run_prints_a_line_per_case_and_the_folder_that_holds_it_all(tmp_path: P
     )
     assert done.stderr.splitlines()[-1] == "  10/10 trials: 5 passed, 5 failed"
     assert {p.name for p in folder.iterdir()} == {
-        "run.json", "documents.json", "journal.jsonl", "traces.jsonl", "lock",
+        "run.json", "documents.json", "journal.jsonl", "traces.jsonl", "seal.json", "lock",
     }  # fmt: skip
     manifest = store.Run.open(folder).manifest
     assert manifest.run == folder.name

@@ -27,6 +27,8 @@ def objections(
     allow_dirty: str,
 ) -> Iterator[str]:
     """Every reason not to release the trials of `arm`, a sentence each with what to do about it."""
+    if not run.sealed:
+        yield f"the run has not ended; go on with: seatrial run --resume {run.manifest.run}"
     yield from _gaps(run, arm, records)
     yield from _origin(run, repository, allow_dirty)
     yield from _four_eyes(run, repository, approved_by)

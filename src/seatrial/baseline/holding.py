@@ -54,11 +54,14 @@ def hold(run: Run, arm: str, baseline: Baseline | None) -> Held:
         baseline: None where there is none.
 
     Raises:
-        StorageError: the run cannot be read.
+        StorageError: the run cannot be read, or was altered.
         BaselineError: the baseline cannot be read.
     """
     own = policy_of(run)
-    candidate = Side.of(run.manifest, run.catalog, arm, run.records(arm), where=run.where)
+    ended = run.sealed  # asked first: of altered files nothing else is worth saying
+    candidate = Side.of(
+        run.manifest, run.catalog, arm, run.records(arm), where=run.where, ended=ended
+    )
     if baseline is None:
         return Held(compare(None, candidate, own), ())
     policy, loosened = stricter(policy_of(baseline.run), own)

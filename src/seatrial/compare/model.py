@@ -240,6 +240,8 @@ class Comparison(_Record):
     format: Literal[1] = 1
     suite: str
     run: str
+    ended: bool = True
+    """The run is over: it is not going on, and was not killed."""
     candidate_arm: str
     candidate_version: str = ""
     regraded_from: str = ""

@@ -48,6 +48,8 @@ class Side:
     """A folder, or a git ref and commit."""
     regraded: frozenset[str] = frozenset()
     """Cases whose trials were graded by the checks of the other side."""
+    ended: bool = True
+    """The run is over; while it is going on, what it will say is open."""
 
     @classmethod
     def of(
@@ -59,6 +61,7 @@ class Side:
         *,
         where: str = "",
         regraded: frozenset[str] = frozenset(),
+        ended: bool = True,
     ) -> Side:
         """The side that a stored run gives for one of its arms."""
         suite = catalog.suites.get(manifest.suite)
@@ -87,6 +90,7 @@ class Side:
             version=described.version if described else "",
             where=where,
             regraded=regraded,
+            ended=ended,
         )
 
     def concerned(self) -> dict[str, CaseFacts]:

@@ -120,6 +120,14 @@ def _incomplete(matter: Matter) -> Iterator[Brief]:
             cases,
             numbers={"missing": float(missing)},
         )
+    elif not matter.comparison.ended:
+        yield brief(
+            "run_not_ended",
+            "undecided",
+            "the run is still going on or was killed; wait for it, or end it with "
+            f"`seatrial run --resume {matter.comparison.run}`",
+            "the run has not ended",
+        )
 
 
 def _not_run(matter: Matter) -> Iterator[Brief]:

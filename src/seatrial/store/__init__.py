@@ -5,6 +5,7 @@
                      report can be redone from the folder alone
     journal.jsonl    a `TrialRecord` a line, appended the moment a trial ends
     traces.jsonl     a `Trace` a line; on disk before the record that points into it
+    seal.json        the digests of these files, written when the run has ended
     lock             held by the one process that writes
 
 A baseline is the same files of one arm, except that the traces lie in `traces/<case>.jsonl`: git then

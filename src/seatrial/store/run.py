@@ -13,13 +13,15 @@ from pydantic import BaseModel, ValidationError
 from seatrial.documents import Catalog
 from seatrial.errors import BaselineError, Error, StorageError, UsageError
 from seatrial.records import Manifest, TrialRecord
-from seatrial.store import catalogs
+from seatrial.store import catalogs, sealing
 from seatrial.trace import Trace
 
 MANIFEST = "run.json"
 DOCUMENTS = "documents.json"
 JOURNAL = "journal.jsonl"
 TRACES = "traces.jsonl"
+WRITTEN = (MANIFEST, DOCUMENTS, JOURNAL, TRACES)
+"""The files of a run folder, all of which its seal names."""
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -34,6 +36,7 @@ class _Files(Protocol):
     def read(self, path: str) -> bytes: ...
     def part(self, path: str, start: int, length: int) -> bytes: ...
     def lines(self, path: str) -> Iterator[bytes]: ...
+    def altered(self) -> str | None: ...
     def damaged(self, message: str) -> Error: ...
 
 
@@ -74,6 +77,20 @@ class Run:
             return catalogs.load(self._read(DOCUMENTS))
         except ValidationError as error:
             raise self._damaged(DOCUMENTS, error) from error
+
+    @cached_property
+    def sealed(self) -> bool:
+        """The run was ended by its writer, and its files are what that one left; False while it is going on.
+
+        Raises:
+            StorageError: a file was altered after the run had ended.
+        """
+        name = self._files.altered()
+        if name:
+            raise self._files.damaged(
+                f"{self.where}: {name} is not what the run left there; it was altered afterwards"
+            )
+        return name is not None
 
     def records(self, arm: str | None = None) -> Iterator[TrialRecord]:
         """The records in the order in which trials ended, read from disk as they are taken.
@@ -243,6 +260,9 @@ class _Folder:
         with (self._folder / path).open("rb") as file:
             yield from file
 
+    def altered(self) -> str | None:
+        return sealing.altered(self._folder, WRITTEN)
+
     def damaged(self, message: str) -> Error:
         return StorageError(message, hint="the other runs are untouched; run this one anew")
 
@@ -263,6 +283,9 @@ class _Mapped:
 
     def lines(self, path: str) -> Iterator[bytes]:
         yield from self._files[path].splitlines(keepends=True)
+
+    def altered(self) -> str | None:
+        return ""  # whoever gives the files holds each against what was released
 
     def damaged(self, message: str) -> Error:
         return BaselineError(message, hint="record the baseline again with `seatrial release`")

@@ -2,15 +2,17 @@
 
 A trial is stored by appending its trace, then its record. A process that is killed between two
 bytes leaves at most the end of one line; `resume` cuts that off. A write that fails (a full disk)
-is taken back, so that every line of both files is whole at any time another process can look.
+is taken back, so that every line of both files is whole at any time another process can look. When the
+writer is done, it seals the folder; a run without a seal has not ended.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -32,7 +34,10 @@ from seatrial.store.run import (
     record_line,
     trace_line,
 )
+from seatrial.store.sealing import SEAL, altered, file_digest, seal_bytes
 from seatrial.trace import Trace
+
+LOCK = "lock"
 
 Key = tuple[str, str, int]
 """Case, arm and number: what a trial is known by."""
@@ -41,15 +46,20 @@ Key = tuple[str, str, int]
 class Writer:
     """The one writer of a run folder, until it is closed."""
 
-    def __init__(self, folder: Path, manifest: Manifest, lock: int) -> None:
+    def __init__(
+        self, folder: Path, manifest: Manifest, lock: int, fixed: Mapping[str, str]
+    ) -> None:
         self.folder = folder
         self.manifest = manifest
         self.stored = 0
         """Records in the journal."""
         self._lock = lock
+        self._fixed = fixed
+        """Digests of the files that are written once."""
         self._journal = _Appended(folder / JOURNAL)
         self._traces = _Appended(folder / TRACES)
         self._failed: StorageError | None = None
+        self._somebody_else_wrote = False
 
     @classmethod
     def create(cls, folder: Path, manifest: Manifest, catalog: Catalog) -> Self:
@@ -69,9 +79,16 @@ class Writer:
                 _keep_out_of_git(folder.parent.parent)
             lock = _locked(folder)
             try:
-                _put(folder / DOCUMENTS, catalogs.dump(catalog))
-                _put(folder / MANIFEST, manifest_bytes(manifest))
-                return cls(folder, manifest, lock)
+                if {path.name for path in folder.iterdir()} != {LOCK}:
+                    raise UsageError(  # by another runner, since we looked
+                        f"{folder} was filled by another runner",
+                        hint="name a new folder with --out, or leave it out",
+                    )
+                fixed = {DOCUMENTS: catalogs.dump(catalog), MANIFEST: manifest_bytes(manifest)}
+                for name, data in fixed.items():
+                    _put(folder / name, data)
+                digests = {name: hashlib.sha256(data).hexdigest() for name, data in fixed.items()}
+                return cls(folder, manifest, lock, digests)
             except BaseException:
                 os.close(lock)
                 raise
@@ -87,12 +104,18 @@ class Writer:
 
         Raises:
             UsageError: there is no run, or another process writes it.
-            StorageError: what is stored cannot be read on, or not be written.
+            StorageError: what is stored cannot be read on, was altered, or cannot be written.
         """
         run = Run.open(folder)
-        lock = _locked(folder)
         try:
-            writer = cls(folder, run.manifest, lock)
+            lock = _locked(folder)
+        except OSError as error:
+            raise StorageError(f"{folder} cannot be written: {error.strerror}") from error
+        try:
+            if run.sealed:
+                (folder / SEAL).unlink()
+            fixed = {name: file_digest(folder / name) for name in (DOCUMENTS, MANIFEST)}
+            writer = cls(folder, run.manifest, lock, fixed)
             writer._mend(run, seen)
         except BaseException as error:
             os.close(lock)
@@ -111,6 +134,11 @@ class Writer:
         if self._failed:
             raise self._failed
         ends = self._traces.end, self._journal.end
+        for file in (self._traces, self._journal):
+            if file.touched():
+                self._somebody_else_wrote = True
+                self._failed = self._altered(file.name)
+                raise self._failed
         try:
             line = trace_line(trace)
             record = record.model_copy(update={"trace_at": (ends[0], len(line))})
@@ -125,14 +153,16 @@ class Writer:
         return record
 
     def close(self) -> None:
-        """Make sure that everything is on the disk, and let go of the folder.
+        """Make sure that everything is on the disk as it was written, seal it, and let go of the folder.
 
         Raises:
-            StorageError: the machine could not keep what it had taken.
+            StorageError: the machine could not keep what it had taken, or somebody else has altered it.
         """
         try:
             self._traces.close()
             self._journal.close()
+            if self._failed is None or self._somebody_else_wrote:
+                self._seal()
         except OSError as error:
             raise self._refuse(error) from error
         finally:
@@ -161,6 +191,22 @@ class Writer:
         )
         return self._failed
 
+    def _seal(self) -> None:
+        written = {
+            **self._fixed, TRACES: self._traces.digest(), JOURNAL: self._journal.digest(),
+        }  # fmt: skip
+        # Also of files that are something else by now: then nobody can go on with the run.
+        _put(self.folder / SEAL, seal_bytes(written))
+        if name := altered(self.folder, tuple(written)):
+            raise self._altered(name)
+
+    def _altered(self, name: str) -> StorageError:
+        return StorageError(
+            f"{self.folder / name} was altered while the run went on, and not by the runner: what it says is "
+            "no evidence any more",
+            hint="an agent under test can do that where it runs as you do; look at it, then run anew",
+        )
+
     def _mend(self, run: Run, seen: Callable[[TrialRecord], None]) -> None:
         """Cut both files after the last record that is whole and has its whole trace."""
         self._journal.finish_last_line(_is_record)
@@ -174,21 +220,41 @@ class Writer:
             self.stored += 1
             seen(record)
         self._traces.cut(end)
+        self._traces.take_in()
+        self._journal.take_in()
 
 
 class _Appended:
     """A file that only grows at its end."""
 
     def __init__(self, path: Path) -> None:
+        self.name = path.name
         self._path = path
         self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
         self.end = os.fstat(self._file).st_size
+        self._digest = hashlib.sha256()
 
     def append(self, data: bytes) -> None:
         rest = memoryview(data)
         while rest:  # a disk that runs full takes a part and refuses the rest
             rest = rest[os.write(self._file, rest) :]
         self.end += len(data)
+        self._digest.update(data)
+
+    def touched(self) -> bool:
+        """Whether somebody else has written to it."""
+        return os.fstat(self._file).st_size != self.end
+
+    def take_in(self) -> None:
+        """Digest what stood there before."""
+        self._digest = hashlib.sha256()
+        with self._path.open("rb") as file:
+            while part := file.read(1 << 20):
+                self._digest.update(part)
+
+    def digest(self) -> str:
+        """SHA-256 of all that was written."""
+        return self._digest.hexdigest()
 
     def cut(self, end: int) -> None:
         os.ftruncate(self._file, end)
@@ -227,7 +293,7 @@ def _is_record(line: bytes) -> bool:
 
 
 def _locked(folder: Path) -> int:
-    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
