@@ -10,6 +10,7 @@ from seatrial.documents.answers import Answers
 from seatrial.documents.world import (
     DirectoryWorld,
     HttpWorld,
+    McpWorld,
     ObjectsWorld,
     PythonWorld,
     SqliteWorld,
@@ -29,6 +30,7 @@ Fixture = Annotated[
     | Annotated[SqliteWorld, Tag("sqlite")]
     | Annotated[DirectoryWorld, Tag("directory")]
     | Annotated[HttpWorld, Tag("http")]
+    | Annotated[McpWorld, Tag("mcp")]
     | Annotated[Answers, Tag("answers")],
     Discriminator(_tag),
 ]

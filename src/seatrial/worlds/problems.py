@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from seatrial.documents.world import DirectoryWorld, PythonWorld, SqliteWorld, World
+from seatrial.documents.world import DirectoryWorld, McpWorld, PythonWorld, SqliteWorld, World
 from seatrial.worlds import directory, python, sqlite
 
 Found = tuple[str, str]
@@ -23,5 +23,7 @@ def file_problems(world: World, root: Path) -> Iterator[Found]:
             yield from directory.problems(root / tree, "tree", name=tree, folder=True)
         case DirectoryWorld(bundle=str(bundle)):
             yield from directory.problems(root / bundle, "bundle", name=bundle, folder=False)
+        case McpWorld(snapshot=str(snapshot)):
+            yield from directory.problems(root / snapshot, "snapshot", name=snapshot, folder=True)
         case _:
             return

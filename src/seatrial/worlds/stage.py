@@ -14,12 +14,13 @@ import anyio.to_thread
 from seatrial.documents.world import (
     DirectoryWorld,
     HttpWorld,
+    McpWorld,
     ObjectsWorld,
     PythonWorld,
     SqliteWorld,
     World,
 )
-from seatrial.worlds import directory, http, python, sqlite
+from seatrial.worlds import directory, http, mcp, python, sqlite
 from seatrial.worlds.copies import WorldCopy
 from seatrial.worlds.objects import open_world
 from seatrial.worlds.templates import Templates
@@ -63,6 +64,11 @@ class Stage:
                     fixture, self.services, self.environ, run_token=run_token
                 ) as service:
                     yield service
+            case McpWorld():
+                async with mcp.opened(
+                    fixture, self.root, self.environ, self.templates, run=self.run
+                ) as server:
+                    yield server
             case PythonWorld():
                 async with python.opened(
                     fixture, self.root, self.templates, run_token=run_token, seed=seed

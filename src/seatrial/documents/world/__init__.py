@@ -5,6 +5,7 @@ from __future__ import annotations
 from seatrial.documents.world.base import DeclaredTool, Name, Role, ToolAsData, World
 from seatrial.documents.world.directory import DirectoryWorld
 from seatrial.documents.world.http import HttpTool, HttpWorld
+from seatrial.documents.world.mcp import McpWorld
 from seatrial.documents.world.objects import (
     Action,
     AddToProperty,
@@ -30,6 +31,7 @@ WORLDS: dict[str, type[World]] = {
     "sqlite": SqliteWorld,
     "directory": DirectoryWorld,
     "http": HttpWorld,
+    "mcp": McpWorld,
 }
 """Kind of practice world → its model."""
 
@@ -49,6 +51,7 @@ __all__ = [
     "Link",
     "LinkType",
     "MakeLink",
+    "McpWorld",
     "Name",
     "ObjectType",
     "ObjectsWorld",

@@ -81,6 +81,10 @@ def _a_file_name(path: str) -> str:
     return path
 
 
+FileName = Annotated[str, AfterValidator(_a_file_name)]
+"""The path of a file from the top of a folder."""
+
+
 class DirectoryWorld(World):
     """A practice world of kind `directory`: a copy of a folder for each trial, and tools for its files.
 
@@ -92,7 +96,7 @@ class DirectoryWorld(World):
     """The kind of practice world."""
     tree: RepositoryPath | None = None
     """The folder that is copied."""
-    start: dict[Annotated[str, AfterValidator(_a_file_name)], str] | None = None
+    start: dict[FileName, str] | None = None
     """The files written here, path → text; in place of `tree`."""
     bundle: RepositoryPath | None = None
     """A git bundle (`git bundle create FILE --all`) in place of `tree`: its history, and the files of its

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictFloat, StrictInt
+from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt
 
 from seatrial.documents import placeholders
 from seatrial.documents.base import Part
+from seatrial.documents.patterns import inside
 from seatrial.documents.world.base import Name, ToolAsData, World
 
 UrlPath = Annotated[str, Field(pattern=r"^/[^?#\s]*$")]
@@ -76,11 +77,13 @@ class HttpWorld(World):
     """Sent with each request. `{NAME}` stands for a variable named in `pass_env`."""
     pass_env: tuple[str, ...] = ()
     """Names of environment variables that `headers` may use; their values are kept out of every file."""
+    sources: Annotated[tuple[str, ...], AfterValidator(inside)] = ()
+    """Files or globs that the service is built from; a change in any of them is a change of the world."""
     reset: Reset
     """The request that brings it to its starting state, before each trial."""
     state: dict[Name, Reading] = Field(min_length=1)
     """Object type → where its objects are read, at the start and at the end."""
-    same_start: Annotated[bool, Field(strict=True)] = True
+    same_start: StrictBool = True
     """Every trial must start from the same state, so that nothing of one is left for the next. Write
     `false` for a service that draws ids of its own when it is reset."""
     refusals: tuple[StrictInt, ...] = REFUSALS
@@ -95,6 +98,9 @@ class HttpWorld(World):
         """Whether trials must take turns, because nothing tells them apart."""
         told_apart_by = (self.url, self.headers, self.reset.path, self.reset.query, self.reset.body)
         return not any("run" in placeholders.names(part) for part in told_apart_by)
+
+    def files(self) -> Mapping[str, tuple[str, ...]]:
+        return {"sources": self.sources} if self.sources else {}
 
     def variables(self) -> tuple[str, ...]:
         return self.pass_env

@@ -12,15 +12,16 @@ import anyio
 from seatrial.documents.world import HttpTool, HttpWorld
 from seatrial.documents.world.http import Reading, Reset
 from seatrial.errors import ToolServerError
-from seatrial.state import MISSING, State, difference, look_up, state_from_json
+from seatrial.state import MISSING, State, difference, state_from_json
 from seatrial.state.actions import tool as as_tool
 from seatrial.state.actions import with_defaults
 from seatrial.state.answers import tool_answer
 from seatrial.state.schemas import validator
-from seatrial.state.values import as_text, freeze
+from seatrial.state.values import freeze
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Change, Json
 from seatrial.worlds.filling import Filling
+from seatrial.worlds.finding import objects_at
 from seatrial.worlds.http.services import Received, Services, with_variables
 from seatrial.worlds.told import Told
 
@@ -139,7 +140,11 @@ class HttpCopy:
             )
             if asked not in answers:
                 answers[asked] = await self._read(reading, filling)
-            objects[type] = self._objects(type, reading, answers[asked])
+            where = f"{reading.method} {reading.path}"
+            try:
+                objects[type] = objects_at(answers[asked], type, reading.at, reading.key, where)
+            except ValueError as error:
+                raise self._fault(str(error)) from error
         try:
             return state_from_json(objects)
         except TypeError as error:
@@ -184,23 +189,6 @@ class HttpCopy:
         if not 200 <= answer.status < 300:
             raise self._fault(f"{answer.request}, which tells its state, answers {_status(answer)}")
         return self._json(answer)
-
-    def _objects(self, type: str, reading: Reading, answer: Json) -> dict[str, Json]:
-        found = look_up(answer, reading.at) if reading.at else answer
-        where = f"GET {reading.path}" + (f", at {reading.at}," if reading.at else "")
-        if isinstance(found, dict):
-            return found
-        if not isinstance(found, list):
-            raise self._fault(f"{where} gives neither a list of {type} objects nor a mapping")
-        keyed: dict[str, Json] = {}
-        for item in found:
-            key = item.get(reading.key) if isinstance(item, dict) else None
-            if not isinstance(key, str | int) or isinstance(key, bool):
-                raise self._fault(f"{where} gives a {type} without `{reading.key}`")
-            if as_text(key) in keyed:
-                raise self._fault(f"{where} gives two {type} objects with {reading.key} {key!r}")
-            keyed[as_text(key)] = item
-        return keyed
 
     def _value(self, answer: Received) -> Json:
         if not answer.body:
