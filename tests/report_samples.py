@@ -348,7 +348,7 @@ def _comparison(*, baseline: bool) -> Comparison:
         compared(
             REFUND, Outcome.REGRESSED,
             "Passed 1 of 4 trials; the baseline passed 4 of 4. Evidence 2,140 : 1 against no change.",
-            baseline=tally(4, 4), candidate=tally(1, 4), evidence=2140.0,
+            baseline=tally(4, 4), live=tally(6, 6), candidate=tally(1, 4, added=2), evidence=2140.0,
             worst=Worst(trial=1, turn=1, call=2, check="tool_order",
                         reason="verify_customer was never called; expected the order "
                                "verify_customer → refund_order",

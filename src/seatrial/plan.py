@@ -19,6 +19,13 @@ class Trial:
     """1..n within its case and arm."""
 
 
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """No further trial of a case, whoever's: those that have not begun are not run."""
+
+    case: str
+
+
 def expand(
     planned: Iterable[PlannedCase], catalog: Catalog, arms: Sequence[Arm]
 ) -> tuple[Trial, ...]:

@@ -104,6 +104,29 @@ class Recording(_Record):
     """SHA-256 of its `release.json`: with another release the run belongs to no ledger."""
 
 
+class Adding(_Record):
+    """By what trials are added to a case that looks suspicious.
+
+    All that these decisions rest on beside the records, so that a run which goes on decides as it would have.
+    """
+
+    baseline: str
+    """Id of the run that is the baseline."""
+    stored: dict[str, tuple[int, int]]
+    """Case to which trials may be added → its stored baseline trials: passed, valid."""
+    cases: int
+    """Required cases over which the error is shared."""
+    alpha: float
+    beta: float
+    drop: float
+    prior: tuple[float, float]
+    """Pass rates of the suite's cases, Beta(a, b), as its baseline tells them."""
+    confirm: int
+    """Live baseline trials that must stand before a case is called regressed; 0 where none can be run."""
+    most: int | None = None
+    """Trials of the whole run, at most; None where nothing was said."""
+
+
 class Regraded(_Record):
     """Where the trials of a run come from whose traces were graded again."""
 
@@ -147,6 +170,8 @@ class Manifest(_Record):
     """The released arm among `arms`, run again to compare with; never the candidate."""
     recording: Recording | None = None
     """Set when it is run for a ledger."""
+    adding: Adding | None = None
+    """By what trials are added beyond those of the plan; None where the plan's numbers are all."""
     regraded: Regraded | None = None
     """Set when no trial was carried out: the traces are those of another run."""
 

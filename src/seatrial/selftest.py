@@ -184,6 +184,7 @@ def ruled(
         candidate,
         policy,
         live=beside if live else None,
+        adaptive=adaptive,
     )
     comparison = comparison.model_copy(update={"baseline": _RELEASE})
     return Ruled(

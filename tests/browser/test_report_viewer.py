@@ -86,6 +86,8 @@ def test_regressions_say_where_it_went_wrong(browser: Chromium, scheme: str, sit
     cards = browser.texts(".st-card")
     assert len(cards) == 3
     assert "trial 1, turn 1, call 2" in cards[1]
+    assert "the release beside it 6/6" in " ".join(cards[1].split())
+    assert "2 added" in cards[1]
     assert "policy 4.2: nobody is paid before we know who asks" in cards[1]
     assert browser.complaints() == []
     browser.keep_screenshot(SCREENSHOTS / f"regressions-{scheme}.png")

@@ -149,7 +149,10 @@ def test_table_has_a_row_for_each_case_worst_first(site: Path):
         ("which-order", 1), ("address-change", 1), ("close-ticket", 1), ("order-status", 0),
         ("invoice-copy", 0),
     ]  # fmt: skip
-    assert rows[1]["baseline"] == [4, 4, 0, 0, 0.65, 1.0]
+    assert rows[1]["baseline"] == [4, 4, 0, 0, 0.65, 1.0, 0]
+    assert rows[1]["live"] == [6, 6, 0, 0, 0.65, 1.0, 0]
+    assert rows[1]["candidate"][-1] == 2
+    assert rows[0]["live"] is None
     assert rows[1]["evidence"] == "2,140 : 1"
 
 

@@ -32,6 +32,8 @@ def test_case_to_look_at_says_where_it_went_wrong_and_how_to_run_it_again(eviden
 
     case = text[text.index("<b>refund-needs-verification</b>") :]
     assert "trial 1, turn 1, call 2, tool_order — expected at cases/task/" in case
+    assert "Baseline 4/4 (65–100 %), the release beside it 6/6 (65–100 %), candidate 1/4 " in case
+    assert "2 added" in case
     assert "```text\nverify_customer was never called" in case
     assert (
         "```sh\nseatrial run --suite smoke --arm helpdesk-candidate --case refund-needs-verification"

@@ -310,9 +310,32 @@ def test_what_is_told_is_enough_to_draw_progress(tmp_path: Path):
 
     _run(tmp_path, "rents", trials=2, at_once=1, tell=told.append)
 
-    assert told[0] == runner.Planned(2, 2)
+    assert told[0] == runner.Planned(
+        (plan.Trial("rent-a-bike", "rents", 1), plan.Trial("rent-a-bike", "rents", 2)), 2
+    )
     assert [type(e) for e in told[1:]] == [runner.Began, runner.Ended] * 2
     assert [(e.stored, e.total) for e in told if isinstance(e, runner.Ended)] == [(1, 2), (2, 2)]
+
+
+def test_what_is_halted_is_not_begun_and_other_cases_go_on(tmp_path: Path):
+    trials = [plan.Trial(case, "rents", n) for n in range(1, 5) for case in ("a", "b")]
+
+    def next_trials(ended: tuple[TrialRecord, ...]) -> Iterable[plan.Trial | plan.Halt]:
+        if not ended:
+            return trials
+        return [plan.Halt("a")] if (ended[0].case, ended[0].number) == ("a", 2) else []
+
+    told: list[Any] = []
+    cases = [bike_shop.case("a"), bike_shop.case("b")]
+    ended = _run(
+        tmp_path, "rents", cases=cases, trials=4, policy=next_trials, tell=told.append, at_once=1
+    )
+
+    assert [(r.case, r.number) for r, _ in ended] == [
+        ("a", 1), ("b", 1), ("a", 2), ("b", 2), ("b", 3), ("b", 4),
+    ]  # fmt: skip
+    assert [e for e in told if isinstance(e, runner.Halted)] == [runner.Halted("a", 2, 6)]
+    assert told[-1].stored == told[-1].total == 6
 
 
 def test_no_trials_are_a_run_without_records(tmp_path: Path):

@@ -7,8 +7,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PURE = (
-    "selftest", "monitor", "gate", "compare", "selection", "plan", "checks", "comparability", "state", "stats",
-    "redaction",
+    "selftest", "monitor", "gate", "adaptive", "compare", "selection", "plan", "checks", "comparability",
+    "state", "stats", "redaction",
     "documents", "tools", "trace", "verdicts", "records", "errors",
 )  # fmt: skip
 

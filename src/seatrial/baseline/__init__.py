@@ -8,7 +8,7 @@ branch every earlier baseline stays readable in the history.
 from seatrial.baseline.approval import same_person
 from seatrial.baseline.branch import BRANCH
 from seatrial.baseline.flakes import Flakes, flakes
-from seatrial.baseline.holding import Held, hold
+from seatrial.baseline.holding import Held, foresee, hold, stricter_policy
 from seatrial.baseline.ledger import Recorded
 from seatrial.baseline.listing import history, released
 from seatrial.baseline.recording import Added, add, apart_from_release, valid_trials
@@ -30,11 +30,13 @@ __all__ = [
     "beside",
     "beside_again",
     "flakes",
+    "foresee",
     "history",
     "hold",
     "release",
     "released",
     "resolve",
     "same_person",
+    "stricter_policy",
     "valid_trials",
 ]

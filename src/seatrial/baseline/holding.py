@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from seatrial.baseline.resolving import Baseline
-from seatrial.compare import BaselineInfo, Comparison, Side, compare
+from seatrial.compare import BaselineInfo, Comparison, Side, compare, contested
 from seatrial.compare.judging import CONFIRMING
-from seatrial.documents import Policy
+from seatrial.documents import Catalog, Policy
 from seatrial.gate import stricter
+from seatrial.records import Manifest
 from seatrial.regrading import passed_by_change, side_graded_by
+from seatrial.stats.sequential import Rule
 from seatrial.store import Run
 
 
@@ -80,6 +82,33 @@ def hold(run: Run, arm: str, baseline: Baseline | None) -> Held:
         about=_about(run, baseline),
     )
     return Held(comparison, loosened)
+
+
+def foresee(
+    manifest: Manifest, catalog: Catalog, arm: str, baseline: Baseline, *, live: bool
+) -> tuple[Rule, dict[str, tuple[int, int]]]:
+    """By what `hold` will judge the required cases of a run that has not begun.
+
+    Args:
+        manifest: the run's, with its plan and fingerprints.
+        catalog: its documents.
+        arm: the candidate.
+        baseline: what it will be held against.
+        live: the released arm can be run beside it.
+
+    Returns:
+        The rule; case that can be compared → passed and valid trials of the baseline.
+    """
+    candidate = Side.of(manifest, catalog, arm, ())
+    policy = stricter_policy(manifest.suite, catalog, baseline)
+    stored, *ledger = (side_graded_by(part, of, candidate, catalog) for part, of in baseline.parts)
+    return contested(stored, candidate, policy, ledger=ledger, live=live)
+
+
+def stricter_policy(suite: str, catalog: Catalog, baseline: Baseline) -> Policy:
+    """The policy under which a suite will be held against a baseline."""
+    own = catalog.suites[suite].gate if suite in catalog.suites else Policy()
+    return stricter(policy_of(baseline.run), own)[0]
 
 
 def policy_of(run: Run) -> Policy:

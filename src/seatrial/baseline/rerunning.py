@@ -50,7 +50,12 @@ class Beside:
 
 @contextmanager
 def beside(
-    found: Baseline, catalog: Catalog, workspace: Workspace, *, cases: Collection[str]
+    found: Baseline,
+    catalog: Catalog,
+    workspace: Workspace,
+    *,
+    cases: Collection[str],
+    fixed: bool = True,
 ) -> Iterator[Beside]:
     """The released arm for as long as it is run beside the arms of a catalog.
 
@@ -59,6 +64,7 @@ def beside(
         catalog: the documents of the run: its cases, fixtures and candidates.
         workspace: where the files of arms lie.
         cases: the cases it is to run.
+        fixed: it is run as often as the candidate; otherwise only where it could decide.
 
     Raises:
         UsageError: an arm of this kind cannot be run again.
@@ -87,6 +93,7 @@ def beside(
         release=found.info.run,
         version=found.info.version,
         revision=found.info.revision,
+        fixed=fixed,
         left_out=left_out,
     )
     sources = _sources(next(iter(prints.values())))

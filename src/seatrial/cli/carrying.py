@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,13 @@ import click
 from seatrial.errors import ExitCode
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from seatrial.baseline import Beside
     from seatrial.documents import Catalog
-    from seatrial.records import Manifest, PlannedCase
+    from seatrial.records import Manifest, PlannedCase, TrialRecord
     from seatrial.runner import Equipment
-    from seatrial.store import Key, Writer
-    from seatrial.verdicts import Verdict
+    from seatrial.store import Writer
     from seatrial.workspace import Workspace
 
 
@@ -73,7 +74,7 @@ def manifest_of(
 def carried_out(
     writer: Writer,
     catalog: Catalog,
-    stored: Mapping[Key, Verdict],
+    stored: Sequence[TrialRecord],
     equipment: Equipment,
     at_once: int | None,
 ) -> ExitCode:
@@ -82,7 +83,7 @@ def carried_out(
     Args:
         writer: the run's folder.
         catalog: its documents.
-        stored: the trials that it holds already.
+        stored: the records that it holds already.
         equipment: what its arms need.
         at_once: trials side by side.
     """
@@ -91,20 +92,21 @@ def carried_out(
     import anyio
 
     from seatrial import plan, runner, store
-    from seatrial.cli import progress
+    from seatrial.cli import adding, progress
 
     manifest = writer.manifest
     trials = plan.trials_of(manifest, catalog)
     if not trials:
         _say_why_nothing_runs(manifest)
-    with progress.shown(len(trials), stored.values()) as tell:
+    pursuit = adding.pursuit(manifest, trials, stored)
+    with progress.shown(len(trials), (record.verdict for record in stored)) as tell:
         outcome = anyio.run(
             lambda: runner.run(
                 writer,
                 catalog,
-                runner.fixed(trials),
+                pursuit or runner.fixed(trials),
                 equipment=equipment,
-                stored=stored,
+                stored=[(record.case, record.arm, record.number) for record in stored],
                 at_once=at_once,
                 tell=tell,
                 stop_on=(signal.SIGINT, signal.SIGTERM),
@@ -116,6 +118,8 @@ def carried_out(
         click.echo(f"Run: {writer.folder}")
         return ExitCode.INTERRUPTED
     valid = _summarize(writer.folder)
+    if pursuit is not None:
+        adding.tell_what_was_short(pursuit, manifest)
     click.echo(f"Run: {writer.folder}")
     return ExitCode.UNDECIDED if trials and not valid else ExitCode.OPEN
 
@@ -133,31 +137,46 @@ def _summarize(folder: Path) -> int:
 
     from seatrial.cli.progress import shown_safely
     from seatrial.store import Run
-    from seatrial.verdicts import Verdict
 
     stored = Run.open(folder)
-    verdicts: dict[tuple[str, str], Counter[str]] = {}
+    first = {entry.case: entry.trials for entry in stored.manifest.plan}
+    rerun = stored.manifest.rerun
+    on_demand = rerun.arm if rerun is not None and not rerun.fixed else None
+    batches: dict[tuple[str, str], dict[bool, Counter[str]]] = {}
     details: Counter[tuple[str, str]] = Counter()
-    for record in stored.records():
-        key = (record.case, record.arm)
-        if record.cause is None:
-            verdicts.setdefault(key, Counter())[record.verdict] += 1
-        else:
-            verdicts.setdefault(key, Counter())[f"invalid ({record.cause})"] += 1
-            details[record.cause, record.detail] += 1
-    wide = max((len(case) for case, _ in verdicts), default=0)
-    wide_arm = max((len(arm) for _, arm in verdicts), default=0)
-    order = {entry.case: place for place, entry in enumerate(stored.manifest.plan)}
     valid_in_all = 0
-    for (case, arm), counts in sorted(
-        verdicts.items(), key=lambda item: (order.get(item[0][0], len(order)), item[0])
+    for record in stored.records():
+        added = record.arm != on_demand and record.number > first.get(record.case, record.number)
+        counts = batches.setdefault((record.case, record.arm), {}).setdefault(added, Counter())
+        if record.cause is None:
+            counts[record.verdict] += 1
+            valid_in_all += 1
+        else:
+            counts[f"invalid ({record.cause})"] += 1
+            details[record.cause, record.detail] += 1
+    wide = max((len(case) for case, _ in batches), default=0)
+    wide_arm = max((len(arm) for _, arm in batches), default=0)
+    order = {case: place for place, case in enumerate(first)}
+    for (case, arm), by_batch in sorted(
+        batches.items(),
+        key=lambda item: (order.get(item[0][0], len(order)), item[0][1] == on_demand, item[0]),
     ):
-        passed, failed = counts.pop(Verdict.PASSED, 0), counts.pop(Verdict.FAILED, 0)
-        valid_in_all += passed + failed
-        invalid = "".join(f", {count} {what}" for what, count in sorted(counts.items()))
-        click.echo(f"{case:<{wide}}  {arm:<{wide_arm}}  {passed}/{passed + failed} passed{invalid}")
+        told = _counted(by_batch.get(False, Counter()))
+        if True in by_batch:
+            told += f", then {_counted(by_batch[True])}"
+        beside = ", beside it" if arm == on_demand else ""
+        click.echo(f"{case:<{wide}}  {arm:<{wide_arm}}  {told}{beside}")
     for (cause, detail), count in details.most_common(5):
         click.echo(f"{count} × {cause}: {shown_safely(detail)}")
     if len(details) > 5:
         click.echo(f"… and {len(details) - 5} more reasons, in {folder / 'journal.jsonl'}")
     return valid_in_all
+
+
+def _counted(counts: Counter[str]) -> str:
+    from seatrial.verdicts import Verdict
+
+    others = dict(counts)
+    passed, failed = others.pop(Verdict.PASSED, 0), others.pop(Verdict.FAILED, 0)
+    invalid = "".join(f", {count} {what}" for what, count in sorted(others.items()))
+    return f"{passed}/{passed + failed} passed{invalid}"

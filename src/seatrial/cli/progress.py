@@ -46,16 +46,19 @@ def shown_safely(text: str) -> str:
 
 
 class _Lines:
-    """A line for each tenth of the trials, and for the first invalid ones."""
+    """A line for each tenth of the trials, for what changes the plan, and for the first invalid ones."""
 
     def __init__(self, counts: Counter[str]) -> None:
         self._counts = counts
         self._tenths = 0
+        self._changes = _Changes()
         self._invalid = _Invalid()
 
     def tell(self, event: Event) -> None:
         from seatrial.runner import Ended
 
+        for news in self._changes.news(event):
+            click.echo(f"  {news}", err=True)
         if not isinstance(event, Ended):
             return
         self._counts[event.record.verdict] += 1
@@ -73,9 +76,10 @@ def _bar(planned: int, counts: Counter[str]) -> Iterator[Callable[[Event], None]
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from seatrial.runner import Began, Ended, Planned
+    from seatrial.runner import Began, Ended, Halted, Planned
 
     running = 0
+    changes = _Changes()
     invalid = _Invalid()
     with Progress(
         BarColumn(),
@@ -88,10 +92,12 @@ def _bar(planned: int, counts: Counter[str]) -> Iterator[Callable[[Event], None]
         redirect_stderr=False,
         transient=True,
     ) as progress:
-        task = progress.add_task("starting", total=planned)
+        task = progress.add_task("starting", total=planned, completed=counts.total())
 
         def tell(event: Event) -> None:
             nonlocal running
+            for news in changes.news(event):
+                progress.console.print(escape(news), highlight=False)
             match event:
                 case Began():
                     running += 1
@@ -101,11 +107,37 @@ def _bar(planned: int, counts: Counter[str]) -> Iterator[Callable[[Event], None]
                     progress.update(task, completed=event.stored, total=event.total)
                     if news := invalid.news(event.record):
                         progress.console.print(escape(news), highlight=False)
-                case Planned():
-                    progress.update(task, total=event.total, completed=event.total - event.trials)
+                case Planned() | Halted():
+                    progress.update(task, total=event.total)
             progress.update(task, description=f"{_counted(counts)}, {running} running")
 
         yield tell
+
+
+class _Changes:
+    """Tells how the plan changes while it is run."""
+
+    def __init__(self) -> None:
+        self._begun = False
+
+    def news(self, event: Event) -> Iterator[str]:
+        """What to print about an event; the plan that a run begins with is no news."""
+        from seatrial.runner import Began, Halted, Planned
+
+        match event:
+            case Began():
+                self._begun = True
+            case Planned() if self._begun:
+                added: dict[str, Counter[str]] = {}
+                for trial in event.trials:
+                    added.setdefault(trial.case, Counter())[trial.arm] += 1
+                for name, by_arm in added.items():
+                    further = ", ".join(f"{count} by {arm}" for arm, count in by_arm.items())
+                    yield f"suspicious: {name}, further trials: {further}"
+            case Halted():
+                yield f"forbidden: {event.case}, {event.left_out} planned trials are not run"
+            case _:
+                pass
 
 
 class _Invalid:

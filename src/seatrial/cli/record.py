@@ -210,7 +210,7 @@ def _run(
         )
         folder = out or workspace.root / store.RUNS / manifest.run
         with store.Writer.create(folder, manifest, documents) as writer:
-            status = carried_out(writer, documents, {}, equipment, at_once)
+            status = carried_out(writer, documents, (), equipment, at_once)
     if status is ExitCode.INTERRUPTED:
         name = store.resume_name(folder)
         click.echo(f"  → then: seatrial baseline record --run {name}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from seatrial.baseline import Baseline
     from seatrial.documents import Catalog
     from seatrial.records import PlannedCase, TrialRecord
-    from seatrial.store import Key
-    from seatrial.verdicts import Verdict
     from seatrial.workspace import Selection, Workspace
 
 
@@ -41,7 +40,13 @@ if TYPE_CHECKING:
     "--trials",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Trials per case, instead of what cases and suite say.",
+    help="So many trials of each case and no more, instead of adding some where a case looks suspicious.",
+)
+@click.option(
+    "--max-trials",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Trials of the whole run, at most: fewer are added to suspicious cases.",
 )
 @click.option(
     "--base",
@@ -86,6 +91,7 @@ def run(
     arms: tuple[str, ...],
     cases: tuple[str, ...],
     trials: int | None,
+    max_trials: int | None,
     base: str | None,
     rerun_baseline: bool,
     baseline: str | None,
@@ -97,19 +103,23 @@ def run(
 ) -> ExitCode:
     """Run the cases of a suite by one arm or several, each in a world of its own.
 
+    Where one arm has a baseline, required cases that look suspicious against it are run further, the released
+    arm beside them, until the verdict is certain.
+
     What ends is stored at once. Ctrl-C stops cleanly; `--resume` runs what is missing.
 
     Exit codes: 0 every trial has a record (be it failed or invalid), 3 no trial was valid, 130
     stopped before the end.
     """
+    from seatrial.cli import adding
     from seatrial.workspace import Workspace
 
     workspace = Workspace.find(root)
     if resume is not None:
         given = {
-            "--suite": suite, "--arm": arms, "--case": cases, "--trials": trials, "--base": base,
-            "--rerun-baseline": rerun_baseline or None, "--baseline": baseline, "--out": out,
-            "--seed": seed,
+            "--suite": suite, "--arm": arms, "--case": cases, "--trials": trials,
+            "--max-trials": max_trials, "--base": base, "--rerun-baseline": rerun_baseline or None,
+            "--baseline": baseline, "--out": out, "--seed": seed,
         }  # fmt: skip
         clashing = [name for name, value in given.items() if value not in (None, ())]
         if clashing:
@@ -120,9 +130,32 @@ def run(
         return _resumed(workspace, resume, at_once)
     if suite is None:
         raise UsageError("which suite?", hint="seatrial run --suite ID --arm ID")
+    if max_trials is not None and (trials is not None or rerun_baseline):
+        fixing = "--trials" if trials is not None else "--rerun-baseline"
+        raise UsageError(
+            f"--max-trials bounds what is added to suspicious cases, and {fixing} says that nothing is",
+            hint="leave out one of them",
+        )
     selection = workspace.select(suite, arms, base=base, trials=trials)
-    against = _released(workspace, selection, baseline) if rerun_baseline else None
-    return _begun(workspace, selection, cases, trials, at_once, out, seed, against)
+    planned = _only(selection, cases, trials) if cases else selection.cases
+    wanted = _Wanted(trials, max_trials, at_once, out, seed)
+    against: Baseline | None = None
+    if rerun_baseline:
+        against = _released(workspace, selection, baseline)
+    elif trials is None:
+        against = adding.followed(workspace, selection, planned, baseline)
+    return _begun(workspace, selection, planned, against, wanted, adaptive=not rerun_baseline)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """How a run is to be carried out."""
+
+    trials: int | None
+    max_trials: int | None
+    at_once: int | None
+    out: Path | None
+    seed: int | None
 
 
 def _released(workspace: Workspace, selection: Selection, spec: str | None) -> Baseline:
@@ -147,27 +180,40 @@ def _released(workspace: Workspace, selection: Selection, spec: str | None) -> B
 def _begun(
     workspace: Workspace,
     selection: Selection,
-    cases: Sequence[str],
-    trials: int | None,
-    at_once: int | None,
-    out: Path | None,
-    seed: int | None,
+    planned: tuple[PlannedCase, ...],
     against: Baseline | None,
+    wanted: _Wanted,
+    *,
+    adaptive: bool,
 ) -> ExitCode:
+    """Begin a run and carry it out.
+
+    Args:
+        workspace: where its files lie.
+        selection: its suite and arms.
+        planned: every case of the suite, selected or left out.
+        against: the baseline by which trials are added, or whose arm is run again; None where neither is so.
+        wanted: how it is to be carried out.
+        adaptive: trials are added.
+    """
     from contextlib import ExitStack
 
     from seatrial import baseline, plan, runner, store
+    from seatrial.cli import adding
     from seatrial.cli.carrying import carried_out, manifest_of
 
-    planned = _only(selection, cases, trials) if cases else selection.cases
     catalog = plan.documents_of(
         selection.catalog, selection.suite, [arm.id for arm in selection.arms]
     )
     with ExitStack() as stack:
         beside = None
-        if against is not None:
+        if against is not None and adaptive:
+            planned = adding.screened(planned, catalog, against, selection.suite.id)
+            beside = adding.beside(stack, against, catalog, workspace, planned)
+        elif against is not None:
             asked = [entry.case for entry in planned if entry.selected]
             beside = stack.enter_context(baseline.beside(against, catalog, workspace, cases=asked))
+        if beside is not None:
             catalog = beside.joined(catalog)
         homes = {beside.arm.id: beside.home} if beside else {}
         equipment = runner.equip(
@@ -182,14 +228,16 @@ def _begun(
             catalog,
             selection.suite.id,
             planned,
-            trials=trials or selection.suite.trials,
-            seed=seed,
+            trials=wanted.trials or selection.suite.trials,
+            seed=wanted.seed,
             base=selection.base,
             beside=beside,
         )
-        folder = out or workspace.root / store.RUNS / manifest.run
+        if against is not None and adaptive:
+            manifest = adding.told(manifest, catalog, against, wanted.max_trials)
+        folder = wanted.out or workspace.root / store.RUNS / manifest.run
         with store.Writer.create(folder, manifest, catalog) as writer:
-            return carried_out(writer, catalog, {}, equipment, at_once)
+            return carried_out(writer, catalog, (), equipment, wanted.at_once)
 
 
 def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
@@ -236,10 +284,12 @@ def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
             cases=catalog.cases.values(),
             worlds=catalog.worlds,
         )
-        stored: dict[Key, Verdict] = {}
+        stored: list[TrialRecord] = []
 
         def seen(record: TrialRecord) -> None:
-            stored[record.case, record.arm, record.number] = record.verdict
+            # Of a whole run they would fill the memory, and only the forbidden ones matter here.
+            told = tuple(finding for finding in record.findings if finding.forbidden)
+            stored.append(record.model_copy(update={"findings": told}))
 
         with Writer.resume(folder, seen) as writer:
             return carried_out(writer, catalog, stored, equipment, at_once)

@@ -1,6 +1,6 @@
 """Baseline records + candidate records → comparison, case by case and as a suite."""
 
-from seatrial.compare.comparing import compare, compare_counts
+from seatrial.compare.comparing import compare, compare_counts, contested
 from seatrial.compare.judging import rule_for
 from seatrial.compare.matching import Entry
 from seatrial.compare.model import (
@@ -42,6 +42,7 @@ __all__ = [
     "Worst",
     "compare",
     "compare_counts",
+    "contested",
     "count",
     "differences",
     "recorded",

@@ -16,7 +16,7 @@ from seatrial.compare.suite import causes, ledger, overall, pass_k
 from seatrial.compare.tables import tables
 from seatrial.compare.ties import ties
 from seatrial.documents import Policy
-from seatrial.stats.sequential import Lack
+from seatrial.stats.sequential import Lack, Rule
 from seatrial.verdicts import Outcome
 
 
@@ -57,11 +57,13 @@ def compare(
         policy,
         live=released.live,
         confirm=confirm,
+        adaptive=candidate.manifest.adding is not None,
     )
-    regraded = candidate.manifest.regraded
+    regraded, adding = candidate.manifest.regraded, candidate.manifest.adding
     return found.model_copy(
         update={
             "regraded_from": regraded.run if regraded else "",
+            "most": adding.most if adding else None,
             "cases": tuple(
                 case.model_copy(update={"passed_by_change": loosened[case.case]})
                 if loosened and case.case in loosened
@@ -91,6 +93,38 @@ def compare(
     )
 
 
+def contested(
+    baseline: Side,
+    candidate: Side,
+    policy: Policy,
+    *,
+    ledger: Sequence[Side] = (),
+    live: bool = False,
+) -> tuple[Rule, dict[str, tuple[int, int]]]:
+    """What the verdicts of a run that has not begun will rest on.
+
+    Args:
+        baseline: the released arm's stored trials.
+        candidate: the changed arm, without a trial.
+        policy: error rates, the drop to be caught.
+        ledger: further batches of the released arm.
+        live: the released arm can be run beside the candidate.
+
+    Returns:
+        The rule for the required cases, and of each that is to run and can be compared the stored trials:
+        passed, valid.
+    """
+    released = pool(baseline, ledger, None, candidate, (), concerned(baseline, candidate, {}))
+    matched, stored = entries(baseline, candidate, {}, released.standing), released.stored
+    known = {
+        e.facts.case: (trials.batch_passed, trials.batch_valid)
+        for e in matched
+        if e.facts.required and e.selected and not e.removed and not e.standing.apart
+        if (trials := stored.get(e.facts.case)) is not None and trials.batch_valid
+    }
+    return _rule(matched, stored, policy, CONFIRMING if live else 0), known
+
+
 def compare_counts(
     matched: Sequence[Entry],
     stored: Mapping[str, Trials],
@@ -99,6 +133,7 @@ def compare_counts(
     *,
     live: Mapping[str, Trials] | None = None,
     confirm: int = CONFIRMING,
+    adaptive: bool = False,
 ) -> Comparison:
     """The comparison of trials that are counted already; which run it is of, is left open.
 
@@ -107,8 +142,10 @@ def compare_counts(
         stored: the baseline's trials, by case.
         counted: the candidate's.
         policy: error rates, the drop to be caught, the margin.
-        live: those of the baseline's arm beside the candidate; None where it was not run.
+        live: those of the baseline's arm beside the candidate, also of cases in which it has not been run yet;
+            a case that is missing is one in which it cannot be run. None where it was not run at all.
         confirm: how many of them must stand before a regression is said.
+        adaptive: trials of required cases are added where one looks suspicious.
     """
     beside = live or {}
     rows = [(e, stored.get(e.facts.case), counted.get(e.facts.case)) for e in matched]
@@ -119,13 +156,13 @@ def compare_counts(
             *sides,
             live=beside.get(e.facts.case),
             again=e.standing.again,
+            adaptive=adaptive and e.facts.required,
         )
         for e, *both in rows
         if (sides := _contestants(e, *both)) is not None
     ]
-    tested = sum(e.facts.required and not e.removed for e in matched)
-    forward = rule_for(policy, tested, ledger(stored), live=live is not None, confirm=confirm)
-    backward = rule_for(policy, tested, ledger(counted))
+    forward = _rule(matched, stored, policy, confirm if live is not None else 0)
+    backward = _rule(matched, counted, policy, 0)
     judged = judge(contests, forward, backward)
     by_side = {"baseline": stored, "candidate": counted}
     return Comparison(
@@ -135,8 +172,14 @@ def compare_counts(
         policy=policy,
         evidence_needed=forward.evidence,
         screen=forward.screen,
+        adaptive=adaptive,
         cases=tuple(
-            _of_case(*row, beside.get(row[0].facts.case), judged.get(row[0].facts.case))
+            _of_case(
+                *row,
+                beside.get(row[0].facts.case),
+                judged.get(row[0].facts.case),
+                adaptive=adaptive,
+            )
             for row in rows
         ),
         overall=overall(contests, policy),
@@ -145,6 +188,14 @@ def compare_counts(
         pass_k={side: series for side, trials in by_side.items() if (series := pass_k(trials))},
         invalid={side: found for side, trials in by_side.items() if (found := causes(trials))},
     )
+
+
+def _rule(
+    matched: Sequence[Entry], reference: Mapping[str, Trials], policy: Policy, confirm: int
+) -> Rule:
+    """The sequential rule against one side's trials."""
+    tested = sum(e.facts.required and not e.removed for e in matched)
+    return rule_for(policy, tested, ledger(reference), live=confirm > 0, confirm=confirm)
 
 
 def _contestants(
@@ -166,6 +217,7 @@ class _Verdict:
     evidence: float | None = None
     lacks: Lack | Literal["run", "valid_trials"] = ""
     wanted: int = 0
+    wanted_live: int = 0
 
 
 def _of_case(
@@ -174,8 +226,10 @@ def _of_case(
     candidate: Trials | None,
     live: Trials | None,
     judgement: Judgement | None,
+    *,
+    adaptive: bool,
 ) -> CaseComparison:
-    facts, verdict = entry.facts, _verdict(entry, base, candidate, judgement)
+    facts, verdict = entry.facts, _verdict(entry, base, candidate, live, judgement)
     return CaseComparison(
         case=facts.case,
         title=facts.title,
@@ -190,21 +244,32 @@ def _of_case(
         batches=entry.standing.parts,
         rerun=entry.standing.again,
         regraded=entry.standing.regraded,
-        live=live.tally() if live else None,
+        live=live.tally() if live and live.seen else None,
         candidate=candidate.tally() if candidate else None,
-        planned=entry.planned,
+        planned=_planned(entry, candidate, adaptive=adaptive),
         recorded=candidate.batch_seen if candidate else 0,
         evidence=verdict.evidence,
         lacks=verdict.lacks,
         wanted=verdict.wanted,
+        wanted_live=verdict.wanted_live,
         sentence=verdict.sentence,
         worst=where_it_went_wrong(candidate.worst) if candidate and candidate.worst else None,
         reasons=entry.reasons,
     )
 
 
+def _planned(entry: Entry, candidate: Trials | None, *, adaptive: bool) -> int:
+    """Trials that must have a record: an adaptive run ends a case at its first forbidden action."""
+    halted = adaptive and candidate is not None and candidate.forbidden
+    return min(entry.planned, candidate.batch_seen) if halted and candidate else entry.planned
+
+
 def _verdict(
-    entry: Entry, base: Trials | None, candidate: Trials | None, judgement: Judgement | None
+    entry: Entry,
+    base: Trials | None,
+    candidate: Trials | None,
+    live: Trials | None,
+    judgement: Judgement | None,
 ) -> _Verdict:
     """The outcomes in the order in which they exclude each other."""
     if entry.removed:
@@ -228,7 +293,7 @@ def _verdict(
         # has no mirror image among the improvements.
         text = sentences.of_forbidden(base, candidate)
         return _Verdict(Outcome.REGRESSED, text, evidence=decision.evidence)
-    text = sentences.of_contest(judgement, base, candidate)
+    text = sentences.of_contest(judgement, base, candidate, live)
     match outcome:
         case Outcome.UNDECIDED:
             return _Verdict(
@@ -237,6 +302,7 @@ def _verdict(
                 evidence=decision.evidence,
                 lacks=decision.lacks or "trials",
                 wanted=decision.candidate,
+                wanted_live=decision.live,
             )
         case Outcome.IMPROVED:
             return _Verdict(outcome, text, evidence=judgement.mirrored.evidence)

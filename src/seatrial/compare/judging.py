@@ -33,13 +33,17 @@ class Contest:
     baseline: Trials
     candidate: Trials
     live: Trials | None = None
-    """Baseline trials made beside the candidate's, apart from the stored ones."""
+    """Baseline trials made beside the candidate's, apart from the stored ones; None where none can be."""
     again: bool = False
     """The baseline's trials are all made beside the candidate's: there is nothing left to confirm them by."""
+    adaptive: bool = False
+    """Trials of the candidate are added where it looks suspicious."""
 
     def swapped(self) -> Contest:
         """The same case with the sides exchanged."""
-        return replace(self, baseline=self.candidate, candidate=self.baseline, live=None)
+        return replace(
+            self, baseline=self.candidate, candidate=self.baseline, live=None, adaptive=False
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,8 @@ def judge(contests: list[Contest], forward: Rule, backward: Rule) -> dict[str, J
     worse, better = _surprising(contests, forward), _surprising(swapped, backward)
     found = {}
     for contest, other in zip(contests, swapped, strict=True):
-        rule = replace(forward, confirm=0) if contest.again else forward
+        confirmable = contest.live is not None and not contest.again
+        rule = forward if confirmable else replace(forward, confirm=0)
         decision = decide(_counts(contest), rule)
         mirrored = decide(_counts(other), backward)
         case, p = contest.case, None
@@ -126,7 +131,8 @@ def _counts(contest: Contest) -> Counts:
         live.valid if live else 0,
     )
     failed = candidate.valid - candidate.passed
-    return Counts(candidate.passed, failed, reference, fixed=not candidate.added)
+    fixed = not (contest.adaptive or candidate.added)
+    return Counts(candidate.passed, failed, reference, fixed=fixed)
 
 
 def _surprising(contests: list[Contest], rule: Rule) -> dict[str, float]:

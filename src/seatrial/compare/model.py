@@ -24,6 +24,9 @@ class Tally(_Record):
     """Trials that count: passed or failed."""
     invalid: int = 0
     """Trials left out on both sides alike."""
+    added: int = 0
+    """Of the valid ones, those beyond the first batch: added where the case looked suspicious. Means and pass^k
+    leave them out."""
     forbidden: int = 0
     """Trials with a forbidden action; invalid ones count here."""
     low: float = 0.0
@@ -89,6 +92,8 @@ class CaseComparison(_Record):
     side (`valid_trials`)."""
     wanted: int = 0
     """Candidate trials to run next, where more of them would tell."""
+    wanted_live: int = 0
+    """Trials of the released arm to run beside them."""
     sentence: str
     """In plain words, numbers included."""
     worst: Worst | None = None
@@ -251,6 +256,10 @@ class Comparison(_Record):
     """The policy that the verdicts were made under."""
     evidence_needed: float = 0.0
     """The e-value from which a required case counts as regressed: required cases / alpha."""
+    adaptive: bool = False
+    """Trials of required cases were added where one looked suspicious."""
+    most: int | None = None
+    """Trials that such a run might have at most, where that was bounded."""
     screen: int = 0
     """Valid trials without a failure that clear a case."""
     cases: tuple[CaseComparison, ...] = ()

@@ -47,7 +47,8 @@ class Pool:
     stored: dict[str, Trials] = field(default_factory=dict)
     """Case → its trials that count; where none do, those of the release itself, for people."""
     live: dict[str, Trials] | None = None
-    """Case → trials of the release beside the candidate; None where it was not run again."""
+    """Case → trials of the release beside the candidate, also where none was run yet; None where it was not run
+    again. A case is missing where it cannot be run, or where its trials stand for the stored ones."""
     standing: dict[str, Standing] = field(default_factory=dict)
     served: tuple[str, ...] = ()
     """The models that answered in what counts."""
@@ -65,6 +66,11 @@ class _Part:
     @classmethod
     def of(cls, side: Side) -> _Part:
         return cls(side, *count(side))
+
+    def leaves_out(self, case: str) -> bool:
+        """The released arm cannot be run in this case as it was released."""
+        rerun = self.side.manifest.rerun
+        return rerun is not None and case in rerun.left_out
 
 
 def pool(
@@ -132,8 +138,8 @@ def _count_in(
         found.stored[case] = alive.trials[case]
     elif stored:
         found.stored[case] = stored[0].trials[case]
-    if counting and alive is not None and found.live is not None:
-        found.live[case] = alive.trials[case]
+    if counting and found.live is not None and beside is not None and not beside.leaves_out(case):
+        found.live[case] = alive.trials[case] if alive is not None else Trials()
     told = (counting or ([alive] if alive is not None else stored))[:1]
     for part in counting or told:
         used |= dict.fromkeys(part.served)

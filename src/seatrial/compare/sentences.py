@@ -9,8 +9,10 @@ from seatrial.stats.evidence import against_chance
 from seatrial.verdicts import Outcome
 
 
-def of_contest(judgement: Judgement, base: Trials, candidate: Trials) -> str:
-    """A case with valid trials on both sides."""
+def of_contest(
+    judgement: Judgement, base: Trials, candidate: Trials, live: Trials | None = None
+) -> str:
+    """A case with valid trials on both sides, and perhaps some of the release beside the candidate."""
     failed, base_failed = _failed(candidate), _failed(base)
     both = f"failed {failed} where the release failed {base_failed}"
     match judgement.outcome:
@@ -27,7 +29,7 @@ def of_contest(judgement: Judgement, base: Trials, candidate: Trials) -> str:
             text = f"{both}: {judgement.decision.why}"
         case _:
             text = f"{both}: {judgement.decision.why}"
-    return text + _forbidden(base, candidate) + _invalid(candidate)
+    return text + _beside(live) + _forbidden(base, candidate) + _invalid(candidate)
 
 
 def of_forbidden(base: Trials, candidate: Trials) -> str:
@@ -106,6 +108,10 @@ def _passed(trials: Trials) -> str:
 
 def _failed(trials: Trials) -> str:
     return f"{trials.valid - trials.passed} of {trials.valid}"
+
+
+def _beside(live: Trials | None) -> str:
+    return f"; beside it the release failed {_failed(live)}" if live and live.valid else ""
 
 
 def _forbidden(base: Trials, candidate: Trials) -> str:

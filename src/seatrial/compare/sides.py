@@ -190,6 +190,7 @@ class Trials:
         return Tally(
             passed=self.passed,
             valid=self.valid,
+            added=self.valid - self.batch_valid,
             invalid=self.invalid.total(),
             forbidden=self.forbidden,
             low=low,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from seatrial.compare import CaseComparison
 from seatrial.gate.matter import (
@@ -216,22 +216,23 @@ def _undecided(matter: Matter) -> Iterator[Brief]:
     the only required case; `release` lets none pass.
     """
     cases = [c for c in matter.required if c.outcome is Outcome.UNDECIDED]
-    for kind, lacks, what, hint in (
-        ("required_no_valid_trial", "valid_trials", "no valid trial on a side", ""),
-        ("required_small_baseline", "baseline", "too small a baseline",
-         "; record the baseline with more trials"),
-        ("required_too_few_trials", "trials", "too few trials to tell",
-         "; run again with at least `--trials {trials}`"),
-        ("required_unconfirmed", "confirmation", "not confirmed by live baseline trials", ""),
-    ):  # fmt: skip
+    for kind, lacks, what in (
+        ("required_no_valid_trial", "valid_trials", "no valid trial on a side"),
+        ("required_small_baseline", "baseline", "too small a baseline"),
+        ("required_too_few_trials", "trials", "too few trials to tell"),
+        ("required_unconfirmed", "confirmation", "not confirmed by live baseline trials"),
+    ):
         chosen = [c for c in cases if c.lacks == lacks]
         if chosen:
             trials = max(c.wanted + (c.candidate.valid if c.candidate else 0) for c in chosen)
+            more = any(c.wanted or c.wanted_live for c in chosen)
+            hint = _how_to_go_on(matter, chosen, trials) if more else ""
+            if lacks == "baseline":
+                hint = "; record the baseline with more trials"
             yield brief(
                 kind,
                 "undecided",
-                f"{counted(chosen, 'required case')} undecided: {listed(chosen, said)}"
-                + hint.format(trials=trials),
+                f"{counted(chosen, 'required case')} undecided: {listed(chosen, said)}{hint}",
                 f"{who(chosen, 'required ')}: {what}",
                 chosen,
                 numbers={"trials": float(trials)} if lacks == "trials" else {},
@@ -257,6 +258,18 @@ def _undecided(matter: Matter) -> Iterator[Brief]:
             f"{who(open_ones, 'required ')} undecided",
             open_ones,
         )
+
+
+def _how_to_go_on(matter: Matter, cases: Sequence[CaseComparison], trials: int) -> str:
+    """How the trials that are wanted come about."""
+    comparison = matter.comparison
+    if not comparison.adaptive:
+        return f"; run again with at least `--trials {trials}`"
+    if comparison.most is not None:
+        return f"; the run was bounded by `--max-trials {comparison.most}`"
+    if any(t.invalid > t.valid for c in cases for t in (c.candidate, c.live) if t is not None):
+        return ""  # such a case is given up, and the invalid trials are a ground of their own
+    return f"; go on with `seatrial run --resume {comparison.run}`"
 
 
 def _proven(case: CaseComparison, screen: int) -> bool:

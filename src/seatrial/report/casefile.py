@@ -74,6 +74,7 @@ def case_summary(evidence: Evidence, case: CaseComparison) -> dict[str, Any]:
         "concern": evidence.concern(case),
         "forbidden": case.forbidden,
         "baseline": case.baseline.model_dump(mode="json") if case.baseline else None,
+        "live": case.live.model_dump(mode="json") if case.live else None,
         "candidate": case.candidate.model_dump(mode="json") if case.candidate else None,
         "evidence": weight(case.evidence),
         "sentence": shown_text(case.sentence),

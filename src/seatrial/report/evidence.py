@@ -117,8 +117,8 @@ class Evidence:
         manifest = self.runs["candidate"].manifest
         command = ["seatrial", "run", "--suite", manifest.suite, "--arm", self.arms["candidate"]]
         command += ["--case", case, "--seed", str(manifest.seed)]
-        trials = next((planned.trials for planned in manifest.plan if planned.case == case), 0)
-        if trials:
+        planned = next((entry.trials for entry in manifest.plan if entry.case == case), 0)
+        if trials := max([planned, *(record.number for record in self.trials("candidate", case))]):
             command += ["--trials", str(trials)]
         return shlex.join(command)
 

@@ -20,7 +20,7 @@ def table(evidence: Evidence, cases: Sequence[CaseComparison]) -> dict[str, Any]
     return {
         "columns": [
             "id", "title", "group", "required", "negative", "outcome", "concern", "forbidden",
-            "baseline", "candidate", "evidence", "sentence", "page", "worst",
+            "baseline", "live", "candidate", "evidence", "sentence", "page", "worst",
         ],
         "rows": [
             [
@@ -33,6 +33,7 @@ def table(evidence: Evidence, cases: Sequence[CaseComparison]) -> dict[str, Any]
                 evidence.concern(case) or "",
                 int(case.forbidden),
                 _tally(case.baseline),
+                _tally(case.live),
                 _tally(case.candidate),
                 weight(case.evidence),
                 shown(case.sentence),
@@ -153,4 +154,4 @@ def _tally(tally: Tally | None) -> list[float] | None:
     if tally is None:
         return None
     low, high = round(tally.low, 3), round(tally.high, 3)
-    return [tally.passed, tally.valid, tally.invalid, tally.forbidden, low, high]
+    return [tally.passed, tally.valid, tally.invalid, tally.forbidden, low, high, tally.added]

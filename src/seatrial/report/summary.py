@@ -104,7 +104,7 @@ def _case(evidence: Evidence, case: CaseComparison, *, opened: bool) -> str:
         f"<details{' open' if opened else ''}><summary><b>{_prose(case.case)}</b> {word}{required}: "
         f"{_prose(case.sentence)}</summary>",
         f"{_prose(case.title)}",
-        f"Baseline {_rate(case.baseline)}, candidate {_rate(case.candidate)}.",
+        f"Baseline {_rate(case.baseline)}{_beside(case.live)}, candidate {_rate(case.candidate)}.",
     ]
     if worst := case.worst:
         where = ", ".join(
@@ -137,10 +137,15 @@ def _table(rows: Iterable[str], title: str) -> str:
     return f"<details><summary>{title}</summary>\n\n{table}\n\n</details>"
 
 
+def _beside(live: Tally | None) -> str:
+    return f", the release beside it {_rate(live)}" if live else ""
+
+
 def _rate(tally: Tally | None) -> str:
     if tally is None:
         return "–"
     marks = [
+        f"{tally.added} added" if tally.added else "",
         f"{tally.forbidden} forbidden" if tally.forbidden else "",
         f"{tally.invalid} invalid" if tally.invalid else "",
     ]

@@ -4,7 +4,7 @@ It prints nothing: what happens is told to a plain callback as it happens (`runn
 trials come next is asked of a policy (`NextTrials`), so that a plan can grow while it is being run.
 """
 
-from seatrial.runner.events import Began, Ended, Event, Planned
+from seatrial.runner.events import Began, Ended, Event, Halted, Planned
 from seatrial.runner.running import NextTrials, Outcome, equip, fixed, run
 from seatrial.runner.trials import Equipment
 
@@ -13,6 +13,7 @@ __all__ = [
     "Ended",
     "Equipment",
     "Event",
+    "Halted",
     "NextTrials",
     "Outcome",
     "Planned",

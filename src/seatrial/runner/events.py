@@ -12,8 +12,19 @@ from seatrial.records import TrialRecord
 class Planned:
     """Trials were added to those that are to run."""
 
-    trials: int
-    """How many this time."""
+    trials: tuple[Trial, ...]
+    """Which ones, this time."""
+    total: int
+    """How many there are now in all, stored ones included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """A case is over before all its trials were run."""
+
+    case: str
+    left_out: int
+    """Trials that were planned and are not run."""
     total: int
     """How many there are now in all, stored ones included."""
 
@@ -36,4 +47,4 @@ class Ended:
     """How many there are in all, so far."""
 
 
-Event = Planned | Began | Ended
+Event = Planned | Halted | Began | Ended

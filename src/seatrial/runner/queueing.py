@@ -24,6 +24,14 @@ class Queue:
             self._waiting[trial.arm].append((self._added, trial))
             self._added += 1
 
+    def withdraw(self, case: str) -> tuple[Trial, ...]:
+        """Let the trials of a case no longer wait; gives those that did."""
+        withdrawn: list[Trial] = []
+        for arm, waiting in self._waiting.items():
+            withdrawn += (trial for _, trial in waiting if trial.case == case)
+            self._waiting[arm] = deque(entry for entry in waiting if entry[1].case != case)
+        return tuple(withdrawn)
+
     def startable(self) -> Iterator[Trial]:
         """Take trials out for as long as there is room for one; each counts as running from then on."""
         while self._room:

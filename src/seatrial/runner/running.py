@@ -16,11 +16,11 @@ from seatrial.documents import Arm, Case, Catalog, Command, ObjectsWorld, Record
 from seatrial.errors import UsageError
 from seatrial.functions import load_all
 from seatrial.gateway import Gateway
-from seatrial.plan import Trial
+from seatrial.plan import Halt, Trial
 from seatrial.processes import clear
 from seatrial.records import TrialRecord
 from seatrial.redaction import redactor
-from seatrial.runner.events import Began, Ended, Event, Planned
+from seatrial.runner.events import Began, Ended, Event, Halted, Planned
 from seatrial.runner.queueing import Queue
 from seatrial.runner.trials import Conductor, Equipment
 from seatrial.store import Key, Writer
@@ -31,11 +31,12 @@ AT_ONCE = 32
 PROCESSES_PER_CORE = 2
 """Of an arm whose trials are processes, so many per core where nothing else is said."""
 
-NextTrials = Callable[[tuple[TrialRecord, ...]], Iterable[Trial]]
+NextTrials = Callable[[tuple[TrialRecord, ...]], Iterable[Trial | Halt]]
 """Which trials are to run, given those that have ended since it was last asked.
 
 It is asked first with none, then after every end. A trial that it names and that is stored, waits or runs
-already is not run again: in a run that is resumed it names the whole plan as before.
+already is not run again: in a run that is resumed it names the whole plan as before. Where it names a halt,
+what runs goes on, and what waits is not run.
 """
 
 
@@ -163,24 +164,30 @@ async def run(
     def plan(records: tuple[TrialRecord, ...]) -> None:
         nonlocal total
         new = []
-        for trial in next_trials(records):
-            key = (trial.case, trial.arm, trial.number)
+        for step in next_trials(records):
+            if isinstance(step, Halt):
+                left_out = len(queue.withdraw(step.case))
+                total -= left_out
+                tell(Halted(step.case, left_out, total))
+                continue
+            key = (step.case, step.arm, step.number)
             if key not in known:
                 known.add(key)
-                new.append(trial)
+                new.append(step)
         if new:
             queue.add(new)
             total += len(new)
-            tell(Planned(len(new), total))
+            tell(Planned(tuple(new), total))
 
     async def carry_out(trial: Trial) -> None:
         nonlocal ended
         tell(Began(trial))
         record, trace = await conductor.carry_out(trial)
         record = writer.add(record, trace)
-        tell(Ended(record, writer.stored, total))
         queue.ended(trial)
+        # Before it is told: how many there are in all is known when the last of them has ended.
         plan((record,))
+        tell(Ended(record, writer.stored, total))
         ended.set()
 
     async def stop_when_told(scope: anyio.CancelScope) -> None:

@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { ID, make, add, caseLink, badge, marks, rate, command, counted } = Seatrial;
+  const { ID, make, add, caseLink, badge, marks, rates, command, counted } = Seatrial;
   const SIDES = ["baseline", "candidate"];
   const SIGNS = { same: "=", wording: "≈", answer: "≠", arguments: "≠", baseline_only: "−", candidate_only: "+", alone: "" };
   const WORDS = {
@@ -62,7 +62,7 @@
       make("h1", {}, badge(entry.outcome, entry.concern, entry.forbidden), " ", entry.id),
       make("p", { class: "st-title" }, entry.title, " ", make("span", { class: "st-mark" }, entry.group), " ", marks(entry)),
       make("p", { class: "st-lead" }, entry.sentence, entry.component ? ` Differs in: ${entry.component}.` : ""),
-      make("p", { class: "st-rates" }, "baseline ", rate(entry.baseline), " candidate ", rate(entry.candidate), entry.evidence ? ` evidence ${entry.evidence}` : ""),
+      rates(entry),
       make("div", { class: "st-again" }, command(data.command),
         data.revision ? make("span", { class: "st-note" }, `at ${data.revision}`) : null,
         make("a", { class: "st-button", href: `data/raw/case-${id}.json` }, "Raw JSON")));

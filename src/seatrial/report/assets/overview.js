@@ -8,11 +8,11 @@
   const { columns, rows } = globalThis.seatrialTable;
   const cases = rows.map((row) => {
     const entry = Object.fromEntries(columns.map((name, at) => [name, row[at]]));
-    for (const side of ["baseline", "candidate"]) {
+    for (const side of ["baseline", "live", "candidate"]) {
       const tally = entry[side];
       if (tally) {
-        const [passed, valid, invalid, forbidden, low, high] = tally;
-        entry[side] = { passed, valid, invalid, forbidden, low, high };
+        const [passed, valid, invalid, forbidden, low, high, added] = tally;
+        entry[side] = { passed, valid, invalid, forbidden, low, high, added };
       }
     }
     entry.words = `${entry.id} ${entry.title} ${entry.group} ${entry.outcome} ${entry.sentence}`.toLowerCase();
@@ -80,7 +80,7 @@
         entry.page ? make("a", { href }, entry.id) : make("span", {}, entry.id),
         " ", marks(entry), make("div", { class: "st-title st-clamp", title: entry.title }, entry.title)),
       make("td", {}, entry.group),
-      make("td", {}, rate(entry.baseline)),
+      make("td", {}, rate(entry.baseline), entry.live ? make("div", {}, make("small", {}, "beside it "), rate(entry.live)) : null),
       make("td", {}, rate(entry.candidate)),
       make("td", { class: "st-sentence" },
         make("div", { class: "st-clamp", title: entry.sentence }, entry.sentence),

@@ -51,9 +51,9 @@ globalThis.Seatrial = (() => {
   /* k/n with its 95 % interval as a bar; `tally` is {passed, valid, invalid, forbidden, low, high} or null. */
   function rate(tally) {
     if (!tally) return make("span", { class: "st-rate st-rate--none" }, "–");
-    const { passed, valid, invalid, forbidden, low, high } = tally;
+    const { passed, valid, added, invalid, forbidden, low, high } = tally;
     const words = valid
-      ? `${passed} of ${valid} valid trials passed; 95 % interval ${percent(low)} to ${percent(high)}`
+      ? `${passed} of ${valid} valid trials passed${added ? `, ${added} of them added on suspicion` : ""}; 95 % interval ${percent(low)} to ${percent(high)}`
       : "no valid trial";
     const bar = make("span", { class: "st-bar", "aria-hidden": "true" });
     if (valid) {
@@ -67,8 +67,16 @@ globalThis.Seatrial = (() => {
     return make("span", { class: "st-rate", title: words },
       make("b", {}, `${passed}/${valid}`), bar,
       make("small", {}, valid ? `${Math.round(low * 100)}–${percent(high)}` : ""),
+      added ? make("span", { class: "st-mark", title: "Trials added because the case looked suspicious; no mean counts them" }, `${added} added`) : null,
       forbidden ? make("span", { class: "st-mark st-mark--worse" }, `${forbidden} forbidden`) : null,
       invalid ? make("span", { class: "st-mark", title: "Trials that do not count" }, `${invalid} invalid`) : null);
+  }
+
+  /* The release's stored trials, those of the release beside the candidate, and the candidate's. */
+  function rates(entry) {
+    return make("p", { class: "st-rates" }, "baseline ", rate(entry.baseline),
+      entry.live ? [" the release beside it ", rate(entry.live)] : null,
+      " candidate ", rate(entry.candidate), entry.evidence ? ` evidence ${entry.evidence}` : "");
   }
 
   function command(text) {
@@ -99,5 +107,5 @@ globalThis.Seatrial = (() => {
 
   const counted = (number, noun, plural = `${noun}s`) => `${number} ${number === 1 ? noun : plural}`;
 
-  return { OUTCOMES, ID, make, add, caseLink, badge, marks, rate, command, whereWrong, counted, percent };
+  return { OUTCOMES, ID, make, add, caseLink, badge, marks, rate, rates, command, whereWrong, counted, percent };
 })();

@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { make, add, caseLink, badge, marks, rate, command, whereWrong } = Seatrial;
+  const { make, add, caseLink, badge, marks, rates, command, whereWrong } = Seatrial;
 
   function worst(entry) {
     const { worst } = entry;
@@ -40,7 +40,7 @@
     make("h2", {}, badge(entry.outcome, entry.concern, entry.forbidden), " ", make("a", { href: caseLink(entry.id) }, entry.id), " ", marks(entry)),
     make("p", { class: "st-title" }, entry.title),
     make("p", { class: "st-lead" }, entry.sentence),
-    make("p", { class: "st-rates" }, "baseline ", rate(entry.baseline), " candidate ", rate(entry.candidate), entry.evidence ? ` evidence ${entry.evidence}` : ""),
+    rates(entry),
     make("dl", { class: "st-why" }, worst(entry), invalid(entry), parted(entry)),
     command(entry.command))));
 })();
