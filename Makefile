@@ -12,6 +12,7 @@ setup: .venv/ready .venvs/mcp1/ready ## make .venv from the lock, and .venvs/mcp
 
 .venv/locked: requirements/dev.lock
 	$(PYTHON) -c 'import sys; sys.exit("Seatrial needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	@echo 'Installing what requirements/dev.lock names into .venv; this takes a minute or two.'
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
 	touch $@

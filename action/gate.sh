@@ -48,8 +48,14 @@ fail() { # exit code, what did not work
 }
 
 fetch_baselines() { # so that a clone of one commit has the released baseline as well
-    local ref=refs/remotes/origin/seatrial-baselines depth=()
+    local ref=refs/remotes/origin/seatrial-baselines depth=() code
     git rev-parse --verify --quiet "$ref" > /dev/null && return
+    git ls-remote --exit-code origin refs/heads/seatrial-baselines > /dev/null
+    code=$?
+    if test $code -eq 2; then # git's word for: origin answered, and has no such branch
+        tell notice "Seatrial: nothing is released yet, origin has no branch seatrial-baselines"
+        return
+    fi
     test "$(git rev-parse --is-shallow-repository)" = true && depth=(--depth=1)
     git fetch --quiet --no-tags "${depth[@]}" origin "+refs/heads/seatrial-baselines:$ref" ||
         tell warning "Seatrial: the branch seatrial-baselines could not be fetched"
@@ -82,11 +88,14 @@ case $code in
     *) fail $code "seatrial gate" ;;
 esac
 
-if seatrial report "$work/run" "${against[@]}" "--site=$work/report" "--summary=$work/summary.md"; then
+if seatrial report "$work/run" "${against[@]}" "--site=$work/report" "--summary=$work/summary.md" \
+    "--junit=$work/junit.xml"; then
     put_output report "$work/report"
+    put_output junit "$work/junit.xml"
 else
     tell warning "Seatrial: the report could not be built; the ruling stands"
     put_output report ""
+    put_output junit ""
 fi
 if test -f "$work/summary.md" && test "$(wc -c < "$work/summary.md")" -le $summary_limit; then
     cat "$work/summary.md" >> "$summary"

@@ -7,6 +7,7 @@ service is needed. Exit code 0 when the gate closed for the planted reasons.
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,7 @@ PLANTED = {
 
 
 def seatrial(*words: str, expect: tuple[int, ...] = (0,)) -> int:
-    print(f"\n$ seatrial {' '.join(words)}", flush=True)
+    print(f"\n$ seatrial {shlex.join(words)}", flush=True)
     done = subprocess.run([sys.executable, "-m", "seatrial", *words], cwd=ROOT, check=False)
     if done.returncode not in expect:
         sys.exit(f"demo: exit code {done.returncode}, expected {expect}")
@@ -56,7 +57,7 @@ def main() -> None:
     print(f"\nPlanted in the candidate ({time.monotonic() - started:.0f} s in all):")
     for case, what in PLANTED.items():
         print(f"  {'found ' if case in closing else 'MISSED'}  {what}  ({case})")
-    print(f"Report: {ROOT / report / 'index.html'}")
+    print(f"The gate is meant to be closed. To see why, open {ROOT / report / 'index.html'}")
     if code != 1 or not PLANTED.keys() <= closing:
         sys.exit("demo: the gate did not close for the planted reasons")
 

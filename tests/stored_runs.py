@@ -28,7 +28,8 @@ def stored(
 ) -> Run:
     """A run folder with these trials of each arm."""
     arms = arms or ("clerk-2",)
-    cases = [bike_shop.case(id, required=id != "return", title=title) for id in CASES]
+    ids = tuple(dict.fromkeys((*CASES, *trials)))
+    cases = [bike_shop.case(id, required=id != "return", title=title) for id in ids]
     documents = bike_shop.catalog(
         *cases,
         *(bike_shop.arm(arm, version=arm[-1]) for arm in arms),
@@ -54,7 +55,7 @@ def stored(
             )
             for case in cases
         ),
-        fingerprints={f"{id}@{arm}": sides.FINGERPRINT for id in CASES for arm in arms},
+        fingerprints={f"{id}@{arm}": sides.FINGERPRINT for id in ids for arm in arms},
     )
     with Writer.create(folder, manifest, documents) as writer:
         for arm in arms:

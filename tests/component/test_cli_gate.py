@@ -79,6 +79,18 @@ def test_closed_gate_tells_the_grounds_and_where_it_went_wrong():
     ]
     assert lines[at + 8].startswith("     failed 5 of 5 where the release failed 0 of 12; 1 : ")
     assert "  3. return (undecided)" in lines
+    assert not lines[-1].startswith("  and ")
+
+
+def test_cases_beyond_the_three_worst_are_counted():
+    stored("released", GOOD, "clerk-1")
+    stored("candidate", dict.fromkeys((*CASES, "repair", "paint"), "fffff"))
+
+    result = seatrial("gate", "candidate", "--baseline", "released")
+
+    assert result.stdout.splitlines()[-1] == (
+        "  and 2 more: `seatrial report candidate` shows them all"
+    )
 
 
 @pytest.mark.parametrize("command", ["gate", "compare"])

@@ -122,10 +122,30 @@ def test_candidate_with_planted_regressions_closes_the_gate(
         step.log
     )
     assert (Path(step.outputs["report"]) / "index.html").is_file()
+    assert "refund-damaged-lamp" in Path(step.outputs["junit"]).read_text(encoding="utf-8")
     assert (Path(step.outputs["run"]) / "run.json").is_file()
     assert "closed" in step.summary.lower()
     assert "arm helpdesk-candidate changed" in step.log
     assert "secret-token" not in step.log
+
+
+def test_before_the_first_release_the_gate_is_undecided_and_says_why(
+    origin: WorkTree, python: Path, tmp_path: Path
+):
+    bare = tmp_path / "origin"
+    origin.git("clone", "-q", "--bare", "--single-branch", "--branch", "change", ".", str(bare))
+    clone = WorkTree(bare).clone(tmp_path / "clone", "--depth", "1")
+
+    step = gate(
+        clone.root, python, tmp_path / "temp", suite="smoke", arm="helpdesk-released", trials="1"
+    )
+
+    assert (step.code, step.outputs["ruling"]) == (3, "undecided")
+    assert (
+        "::notice::Seatrial: nothing is released yet, origin has no branch seatrial-baselines"
+        in step.log
+    )
+    assert "::warning::" not in step.log
 
 
 def test_log_is_closed_to_commands_of_the_runner_from_start_to_end(

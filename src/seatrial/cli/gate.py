@@ -62,11 +62,11 @@ def gate(
     if form == "json":
         click.echo(_json(ruling))
     else:
-        _tell(found, ruling)
+        _tell(found, ruling, run)
     return ExitCode[ruling.ruling.name]
 
 
-def _tell(found: Compared, ruling: Ruling) -> None:
+def _tell(found: Compared, ruling: Ruling, run: str) -> None:
     """The ruling, its grounds, then the three worst cases."""
     from seatrial.cli.compared import heading, tell, tell_case
     from seatrial.compare import worst_first
@@ -81,12 +81,15 @@ def _tell(found: Compared, ruling: Ruling) -> None:
         effect = click.style(f"{ground.effect:<10}", fg=_COLORS.get(ground.effect))
         click.echo(effect, nl=False)
         tell(ground.text)
-    worst = worst_first(found.comparison)[:3]
+    wrong = worst_first(found.comparison)
+    worst = wrong[:3]
     if worst:
         tell()
         tell("Where the candidate went wrong", bold=True)
     for number, case in enumerate(worst, 1):
         tell_case(case, number)
+    if more := len(wrong) - len(worst):
+        tell(f"and {more} more: `seatrial report {run}` shows them all", indent=2)
 
 
 def _json(ruling: Ruling) -> str:
