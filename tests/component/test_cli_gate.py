@@ -185,12 +185,22 @@ def test_nothing_released_yet_is_undecided_and_says_how_to_begin(tmp_path: Path)
     assert "release a run: seatrial release RUN --approved-by NAME" in result.stdout
 
 
+def test_without_a_repository_and_a_named_baseline_nothing_is_decided_and_the_first_run_can_be_seen():
+    stored("candidate", FINE)
+
+    result = seatrial("gate", "candidate")
+
+    assert result.exit_code == 3
+    assert result.stdout.startswith("Undecided: no baseline\n")
+    assert "outside of a git repository there is no branch with baselines\n  → " in result.stdout
+    assert seatrial("report", "candidate", "--site", "site").exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["gate", "nowhere"], "no run 'nowhere'"),
         (["gate", "candidate", "--baseline", "nowhere"], "there is no folder 'nowhere'"),
-        (["gate", "candidate"], "outside of a git repository there is no branch with baselines"),
         (["gate", "candidate", "--arm", "clerk-9", "--baseline", "released"], "no arm 'clerk-9'"),
         (["compare", "two", "--baseline", "released"], "run two has 2 arms"),
     ],

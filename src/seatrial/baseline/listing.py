@@ -83,11 +83,11 @@ def newest_tip(repository: Repository) -> branch.Tip:
 
 
 def demand_repository(repository: Repository | None) -> Repository:
-    """The repository; a BaselineError says what to do without one."""
+    """The repository; without one nothing can be released but to a folder."""
     if repository is None:
-        raise BaselineError(
+        raise NothingReleased(
             "outside of a git repository there is no branch with baselines",
-            hint="name a folder: --baseline DIR (written by `seatrial release RUN --to DIR`)",
+            hint="write a baseline to a folder, and name it: seatrial release RUN --to DIR, --baseline DIR",
         )
     return repository
 
