@@ -77,7 +77,7 @@ def case_decline(
         runs: (passed, trials) of each run in the order of time.
         prior: of the suite.
     """
-    from scipy.special import betainc, betaln, logsumexp
+    from scipy.special import betainc, betaln
 
     if not runs:
         return Evidence((), ())
@@ -96,7 +96,7 @@ def case_decline(
             worse = betaln(s + 1, f + 1) + np.log(betainc(s + 1, f + 1, below[:now]))
         same = betaln(a[:now] + s, b[:now] + f) - base[:now]
         parts = weights[:now] + worse - np.log(below[:now]) - same
-        values.append(float(logsumexp(np.append(parts, -math.log(now + 1)))))
+        values.append(float(np.logaddexp.reduce(parts, initial=-math.log(now + 1))))
     return Evidence(tuple(values), _shares(parts))
 
 
@@ -114,7 +114,7 @@ def suite_decline(
         runs: of each run, (passed, trials) of each case, (0, 0) where it was not run.
         prior: of the suite.
     """
-    from scipy.special import betaln, logsumexp
+    from scipy.special import betaln
 
     if not runs:
         return Evidence((), ())
@@ -136,8 +136,8 @@ def suite_decline(
     values, parts = [], np.empty(0)
     for now in range(1, len(runs) + 1):
         each = weights[:now, None] + total[now] - total[:now]
-        parts = logsumexp(each, axis=1)
-        values.append(float(logsumexp(np.append(parts, -math.log(now + 1)))))
+        parts = np.logaddexp.reduce(each, axis=1)
+        values.append(float(np.logaddexp.reduce(parts, initial=-math.log(now + 1))))
     return Evidence(tuple(values), _shares(parts))
 
 
