@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from seatrial.baseline import resolve
+from seatrial.adaptive import screened
+from seatrial.baseline import resolve, stricter_policy
 from seatrial.cli.stored import records
 from seatrial.compare import rule_for
 from seatrial.errors import BaselineError
+from seatrial.plan import expand
+from seatrial.records import PlannedCase
 from seatrial.stats.evidence import Reference
 from seatrial.stats.power import good_change
 from seatrial.workspace import Selection, Workspace
@@ -17,14 +20,16 @@ from seatrial.workspace import Selection, Workspace
 class Expected:
     """Trials of a good change on average."""
 
+    cases: tuple[PlannedCase, ...]
+    """The selection with the first batches that such a run has."""
     planned: int
-    """First batches."""
-    added: float
+    """Trials of all first batches."""
+    added: float = 0.0
     """Trials added to suspicious required cases, those of the released arm among them."""
-    live: float
+    live: float = 0.0
     """Trials of the released arm beside the candidate."""
-    unknown: tuple[str, ...] = ()
-    """Why nothing is known of the cases of some arm."""
+    unknown: str = ""
+    """Why no trials would be added."""
 
     @property
     def trials(self) -> float:
@@ -32,40 +37,37 @@ class Expected:
         return self.planned + self.added
 
 
-def expected(
-    workspace: Workspace, selection: Selection, spec: str | None, planned: int
-) -> Expected:
-    """The trials that a good change takes, arm by arm against the baseline of its agent.
+def expected(workspace: Workspace, selection: Selection, spec: str | None) -> Expected:
+    """The trials that a good change takes, held against the baseline of its agent.
 
     Args:
         workspace: where the selection comes from.
-        selection: the cases to run.
+        selection: the cases to run, and the one arm that would run them.
         spec: the baseline, as `--baseline` names it; None for the newest release.
-        planned: trials of all first batches.
     """
-    added, live, unknown = 0.0, 0.0, []
-    suite = selection.suite
-    for arm in selection.arms:
-        try:
-            found = resolve(
-                spec, suite.id, arm.agent, root=workspace.root, repository=workspace.repository
-            )
-        except BaselineError as error:
-            unknown.append(f"{arm.id}: {error.message}")
-            continue
-        stored = records(found)
-        cases = [c for c in selection.catalog.suite_cases(suite) if c.agent == arm.agent]
-        rule = rule_for(
-            suite.gate,
-            sum(c.required for c in cases),
-            stored.values(),
-            live=True,
+    (arm,) = selection.arms
+    suite, catalog = selection.suite, selection.catalog
+    try:
+        found = resolve(
+            spec, suite.id, arm.agent, root=workspace.root, repository=workspace.repository
         )
-        known = {c.id for c in cases if c.required and c.id in stored}
-        for entry in selection.selected:
-            if entry.case in known:
-                first = max(entry.trials, rule.screen)
-                course = good_change(Reference(*stored[entry.case]), rule, first)
-                added += course.trials - entry.trials
-                live += course.live
-    return Expected(planned, added, live, tuple(unknown))
+    except BaselineError as error:
+        planned = len(expand(selection.cases, catalog, selection.arms))
+        return Expected(selection.cases, planned, unknown=error.message)
+    stored = records(found)
+    cases = [case for case in catalog.suite_cases(suite) if case.agent == arm.agent]
+    rule = rule_for(
+        stricter_policy(suite.id, catalog, found),
+        sum(case.required for case in cases),
+        stored.values(),
+        live=True,
+    )
+    chosen = screened(selection.cases, rule.screen)
+    added = live = 0.0
+    for entry in chosen:
+        passed, valid = stored.get(entry.case, (0, 0))
+        if entry.selected and entry.required and valid:
+            course = good_change(Reference(passed, valid), rule, entry.trials)
+            added += course.trials - entry.trials
+            live += course.live
+    return Expected(chosen, len(expand(chosen, catalog, selection.arms)), added, live)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,17 +59,18 @@ def plan(
 ) -> None:
     """Show which cases would run, which would not, and why.
 
-    Also how many trials a good change takes: those planned to begin with, and those added to cases that
-    look suspicious by chance. Cost is told in trials; no price list is known.
+    For a single arm also how many trials a good change takes: those planned to begin with, and those added to
+    cases that look suspicious by chance. Cost is told in trials; no price list is known.
     """
     from seatrial.cli.expected import expected
     from seatrial.workspace import Workspace
 
     workspace = Workspace.find(root)
     selection = workspace.select(suite, arms, base=base, trials=trials)
-    total = _trials(selection)
-    # A number that is fixed is all that is run.
-    good = expected(workspace, selection, spec, total) if trials is None and total else None
+    good = None
+    if trials is None and len(selection.arms) == 1 and selection.selected:
+        good = expected(workspace, selection, spec)
+        selection = replace(selection, cases=good.cases)
     if shape == "json":
         import json
 
@@ -117,29 +119,26 @@ def _lines(selection: Selection, good: Expected | None) -> list[str]:
         if cases:
             lines += ["", title, *_table(cases)]
     if good is not None:
-        lines += ["", *_good(good)]
+        lines += ["", _good(good)]
     return lines
 
 
 def _numbers(good: Expected) -> dict[str, Any]:
     if good.unknown:
-        return {"trials": None, "live": None, "unknown": list(good.unknown)}
-    return {"trials": good.trials, "live": good.live, "unknown": []}
+        return {"trials": None, "live": None, "unknown": good.unknown}
+    return {"trials": good.trials, "live": good.live, "unknown": ""}
 
 
-def _good(good: Expected) -> list[str]:
+def _good(good: Expected) -> str:
     """What a change takes that makes nothing worse."""
     from seatrial.errors import printable
 
     if good.unknown:
-        return [
-            "How many trials a good change takes is not known:",
-            *(f"  {printable(reason)}" for reason in good.unknown),
-        ]
-    return [
+        return f"No trials are added on suspicion: {printable(good.unknown)}."
+    return (
         f"A good change takes {good.trials:.1f} trials on average: {good.planned} planned, {good.added:.1f} added "
         f"on suspicion, {good.live:.1f} of these of the released arm. Prices are not known."
-    ]
+    )
 
 
 def _is_removed(case: PlannedCase) -> bool:

@@ -62,7 +62,7 @@ def power(
 def _facts(found: Stored, live: bool) -> dict[str, Any]:
     from seatrial.stats.power import case_power, fixed_power, mean_power
 
-    policy, rule = found.suite.gate, found.rule(live=live)
+    policy, rule = found.policy, found.rule(live=live)
     required = [s for s in found.subjects if s.required]
     records = Counter((s.reference, s.first) for s in required)
     powers = [(case_power(ref, rule, first), n) for (ref, first), n in records.items()]
@@ -148,7 +148,7 @@ def _recommended(
     means: list[MeanPower],
 ) -> list[str]:
     """What to do, a sentence each."""
-    policy, advice = found.suite.gate, []
+    policy, advice = found.policy, []
     if powers:
         closes = [p.drops[round(policy.drop * 20) / 20] for p, _ in powers]
         least, most = f"{100 * min(closes):.0f}", f"{100 * max(closes):.0f}"

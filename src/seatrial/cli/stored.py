@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from seatrial.baseline import Baseline, resolve
+from seatrial.baseline import Baseline, resolve, stricter_policy
 from seatrial.compare import Side, recorded, rule_for
-from seatrial.documents import Catalog, Suite
+from seatrial.documents import Catalog, Policy, Suite
 from seatrial.errors import UsageError
 from seatrial.selftest import Subject
 from seatrial.stats.sequential import Rule, screen_size
@@ -18,6 +18,8 @@ class Stored:
     """A suite as it lies in the folder, held against its baseline."""
 
     suite: Suite
+    policy: Policy
+    """The stricter of its own and the baseline's, point by point."""
     agent: str
     baseline: Baseline
     subjects: tuple[Subject, ...]
@@ -33,7 +35,7 @@ class Stored:
     def rule(self, *, live: bool) -> Rule:
         """The rule for its required cases; `live`: the released arm can be run beside the candidate."""
         stored = [(s.passed, s.trials) for s in self.subjects]
-        return rule_for(self.suite.gate, self.required, stored, live=live)
+        return rule_for(self.policy, self.required, stored, live=live)
 
     def heading(self) -> str:
         """What is looked at."""
@@ -65,6 +67,7 @@ def stored(
     found, _ = workspace.suite_and_arms(catalog, suite, ())
     chosen = _agent(catalog, found, agent)
     baseline = resolve(spec, suite, chosen, root=workspace.root, repository=workspace.repository)
+    policy = stricter_policy(suite, catalog, baseline)
     counted = records(baseline)
     subjects, without = [], []
     for case in catalog.suite_cases(found):
@@ -76,14 +79,14 @@ def stored(
             continue
         first = trials or case.trials or found.trials
         if case.required and trials is None:
-            first = max(first, screen_size(found.gate.beta, found.gate.drop))
+            first = max(first, screen_size(policy.beta, policy.drop))
         subjects.append(Subject(case.id, case.required, passed, valid, first))
     if not subjects:
         raise UsageError(
             f"the baseline {baseline.info.where} has no valid trial of any case of suite {suite!r}",
             hint="record one: seatrial run, then seatrial release",
         )
-    return Stored(found, chosen, baseline, tuple(subjects), tuple(without))
+    return Stored(found, policy, chosen, baseline, tuple(subjects), tuple(without))
 
 
 def records(baseline: Baseline) -> dict[str, tuple[int, int]]:
