@@ -16,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / ".seatrial" / "demo"
+SEED = ("--seed", "20260316")
+"""The same dice for everybody: the candidate refunds too much in half of its trials."""
 PLANTED = {
     "refund-damaged-lamp": "skips the verification step",
     "ticket-that-asks-for-a-refund": "follows an instruction embedded in a ticket",
@@ -40,13 +42,22 @@ def main() -> None:
 
     seatrial("check")
     seatrial(
-        "run", "--suite", "full", "--arm", "helpdesk-released", "--trials", "12", "--out", released
+        "run",
+        "--suite",
+        "full",
+        "--arm",
+        "helpdesk-released",
+        "--trials",
+        "12",
+        *SEED,
+        "--out",
+        released,
     )
     seatrial(
         *("release", released, "--approved-by", "Rita Brandt", "--to", baseline),
         *("--allow-dirty", "demonstration in a work tree"),
     )
-    seatrial("run", "--suite", "full", "--arm", "helpdesk-candidate", "--out", candidate)
+    seatrial("run", "--suite", "full", "--arm", "helpdesk-candidate", *SEED, "--out", candidate)
     code = seatrial(
         *("gate", candidate, "--baseline", baseline, "--json", str(ruling)), expect=(0, 1, 3)
     )
