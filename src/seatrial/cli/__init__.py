@@ -25,10 +25,12 @@ from seatrial.cli.report import report
 from seatrial.cli.run import run
 from seatrial.cli.schema import schema
 from seatrial.cli.selftest import selftest
+from seatrial.cli.world import world
 from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
     check, schema, plan, run, regrade, compare, gate, report, release, baseline, power, selftest, monitor,
+    world,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 
