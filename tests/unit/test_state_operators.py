@@ -153,7 +153,7 @@ def test_explanation_names_what_was_expected_and_what_was_found(written, value, 
 def test_explanation_says_that_a_text_was_too_long_to_be_searched():
     text = explain(condition({"matches": "a"}), "a" * (LONGEST_SEARCHED + 1))
 
-    assert text.endswith("`matches` looks at no more than 100000 characters")
+    assert text.endswith("`matches` looks at no more than 10000 characters")
 
 
 def test_every_condition_that_is_missed_is_told():

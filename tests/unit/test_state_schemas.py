@@ -1,8 +1,11 @@
 """JSON Schema errors as sentences."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
-from seatrial.state.schemas import schema_problem, validator
+from seatrial.state.schemas import LONGEST_SEARCHED, Unjudged, schema_problem, validator
 
 
 def named(path: str) -> str:
@@ -55,6 +58,53 @@ def test_a_value_with_very_many_misfits_is_told_briefly():
 
     assert len(sentences) == 21
     assert sentences[-1] == "and more"
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"pattern": r"\d+-\d+"}, "1" * 4_000_000),
+        ({"items": {"pattern": r"\s+$"}}, [" " * 4_000_000 + "x"]),
+        ({"patternProperties": {r"\d+-\d+": {}}}, {"1" * 4_000_000: 1}),
+    ],
+)
+def test_text_that_is_too_long_for_a_pattern_is_refused_at_once(schema, value):
+    """A tool's schema is known to the agent: it could choose a text that takes hours to be searched."""
+    (misfit,) = validator(schema).misfits(value, named)
+
+    assert misfit.startswith("it cannot be checked: a text of 4,000,0")
+    assert not validator(schema).fits(value)
+    with pytest.raises(Unjudged):
+        validator(schema).judges(value)
+
+
+def test_text_as_long_as_is_searched_is_held_against_its_pattern():
+    assert validator({"pattern": "x$"}).fits("a" * (LONGEST_SEARCHED - 1) + "x")
+    assert not validator({"pattern": "x$"}).fits("a" * LONGEST_SEARCHED)
+
+
+@pytest.mark.timeout(60)
+def test_very_many_items_are_held_against_each_other_in_no_time():
+    items = [{"n": n} for n in range(100_000)]
+
+    assert validator({"uniqueItems": True}).fits(items)
+    assert not validator({"uniqueItems": True}).fits([*items, {"n": 7.0}])
+
+
+SCALARS = st.none() | st.booleans() | st.sampled_from([0, 1, 1.0, 2, "1", "", -0.0, 1e300])
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("ab"), inner),
+    max_leaves=6,
+)
+
+
+@given(st.lists(VALUES, max_size=4))
+def test_items_are_unique_exactly_where_the_library_says_so(items):
+    wanted = Draft202012Validator({"uniqueItems": True}).is_valid(items)
+
+    assert validator({"uniqueItems": True}).fits(items) is wanted
 
 
 def test_schemas_that_are_written_alike_are_compiled_once():

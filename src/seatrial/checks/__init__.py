@@ -31,7 +31,7 @@ from seatrial.checks import (
     tool_not_called,
     tool_order,
 )
-from seatrial.checks.scope import Background, Found, Scope, skipped
+from seatrial.checks.scope import Background, Found, Scope, broken, skipped
 from seatrial.documents.case import Case
 from seatrial.documents.checks import (
     OF_THE_END,
@@ -61,6 +61,7 @@ from seatrial.documents.checks import (
     ToolNotCalled,
     ToolOrder,
 )
+from seatrial.state import Unjudged
 from seatrial.trace import Trace
 from seatrial.verdicts import Cause, Finding, Status, Verdict
 
@@ -130,6 +131,14 @@ def find(check: Check, scope: Scope) -> Found:
     if not scope.took_place and check.check not in OF_THE_END:
         place = f"turn {scope.turn}" if scope.turn is not None else "the trial"
         return skipped(f"nothing was recorded of {place}")
+    try:
+        return _find(check, scope)
+    except Unjudged as error:
+        # An agent that could make a check fall silent could get past it.
+        return broken(f"there is no telling: {error}", Cause.NO_EVIDENCE)
+
+
+def _find(check: Check, scope: Scope) -> Found:
     match check:
         case ToolCalled():
             return tool_called.find(check, scope)

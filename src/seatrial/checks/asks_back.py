@@ -11,8 +11,8 @@ from seatrial.checks.stillness import stillness
 from seatrial.documents.checks import AsksBack
 from seatrial.state.values import quoted
 
-_QUESTION = re.compile(r"[^.!?\n\u061f\u037e]*[?\u061f\u037e]+(?=[\s\"')\]*_`]|$)")
-"""A sentence up to its question mark (NFKC has made the full-width one plain)."""
+_END = re.compile(r"(?P<asks>[?\u061f\u037e]+(?=[\s\"')\]*_`]|$))|[.!?\n\u061f\u037e]")
+"""What ends a sentence, and which end makes it a question (NFKC has made the full-width mark plain)."""
 _COURTESY = re.compile(
     r"\banything else\b|\b(?:help|assist) you\b|\bfurther (?:help|assistance|questions)\b"
 )
@@ -42,7 +42,11 @@ def find(check: AsksBack, scope: Scope) -> Found:
 
 def _question(text: str) -> str | None:
     """The last question about the task."""
-    found = [" ".join(match[0].split()) for match in _QUESTION.finditer(text)]
+    found, begin = [], 0
+    for end in _END.finditer(text):
+        if end["asks"]:
+            found.append(" ".join(text[begin : end.end()].split()))
+        begin = end.end()
     return next((q for q in reversed(found) if q and not _COURTESY.search(q.casefold())), None)
 
 

@@ -19,7 +19,7 @@ from seatrial.checks.leaves import Leaf, Path, covers, leaves
 from seatrial.checks.lenses import Lens, ignored
 from seatrial.documents.checks import Changes, EndState, ExpectedLink, ExpectedObject
 from seatrial.documents.conditions import Condition
-from seatrial.state import MISSING, look_up, same
+from seatrial.state import MISSING, Unjudged, look_up, same
 from seatrial.state.values import shown, walk
 from seatrial.trace import Change
 
@@ -58,6 +58,8 @@ class Difference:
     unexpected: list[tuple[str, str]] = field(default_factory=list)
     """Key of the object and what happened to it."""
     fulfilled: int = 0
+    unjudged: Unjudged | None = None
+    """What is left over may be less: something is too long to be held against what is expected."""
     left_out: int = 0
     """Differences that nobody expects and that may be there."""
 
@@ -114,13 +116,20 @@ class Difference:
         if made.key is not None and not Lens().fulfils(made.key, change.key):
             short.append(expectations.Miss("key", change.key, made.key))
         lens = self.rules.lens(made.type)
+        unjudged: Unjudged | None = None
         for path, condition in made.properties.items():
             if first and short:
                 break
             value = look_up(change.new, path)
             at = lens.at(path.split("."))
-            if not at.fulfils(condition, value):
+            try:
+                fits = at.fulfils(condition, value)
+            except Unjudged as error:
+                unjudged, fits = error, True
+            if not fits:
                 short += expectations.inside(expectations.Miss(path, value, condition), at)
+        if not short:
+            self.unjudged = self.unjudged or unjudged
         return tuple(short)
 
     def _hold_changed(self) -> None:
@@ -181,7 +190,11 @@ class Difference:
             return
         value = walk(_new(change), inside)
         lens = self.rules.lens(type).at(part)
-        if lens.fulfils(condition, value):
+        try:
+            fits = lens.fulfils(condition, value)
+        except Unjudged as error:
+            self.unjudged, fits = error, True
+        if fits:
             self.fulfilled += 1
             return
         missed = list(expectations.inside(expectations.Miss(path, value, condition), lens))

@@ -30,12 +30,14 @@ def find(check: EndState, scope: Scope) -> Found:
     for name, expected in _alternatives(check):
         for ways, names in enumerate(bindings(expected, happened, rules.lens), 1):
             difference = Difference.of(filled(expected, names), rules, happened)
-            if difference.distance == 0:
+            if difference.distance == 0 and difference.unjudged is None:
                 return passed(_as_expected(check, difference) + (f" ({name})" if name else ""))
             tried.append((name, difference))
             if ways == MOST_WAYS:
                 more = f"; the first {MOST_WAYS} ways to give names their values were tried"
     name, difference = min(tried, key=lambda one: one[1].distance)
+    if difference.distance == 0 and difference.unjudged is not None:
+        raise difference.unjudged
     told = _told(difference) + more
     if check.any_of:
         told = f"none of {len(check.any_of)} right end states; the nearest is {name}: {told}"

@@ -9,7 +9,7 @@ from typing import Any
 from seatrial.checks.lenses import Lens
 from seatrial.documents.checks import Bindable
 from seatrial.documents.conditions import Condition
-from seatrial.state import MISSING, fulfils, look_up
+from seatrial.state import MISSING, Unjudged, fulfils, judged, look_up
 from seatrial.state.operators import told
 from seatrial.state.values import shown
 
@@ -29,8 +29,21 @@ class Miss:
 
 
 def hold(conditions: Mapping[str, Condition], values: Any) -> bool:
-    """Whether every condition over paths of `values` holds."""
-    return all(fulfils(condition, look_up(values, path)) for path, condition in conditions.items())
+    """Whether every condition over paths of `values` holds.
+
+    Raises:
+        Unjudged: that cannot be told; where one condition does not hold, it can.
+    """
+    unjudged: Unjudged | None = None
+    for path, condition in conditions.items():
+        try:
+            if not judged(condition, look_up(values, path)):
+                return False
+        except Unjudged as error:
+            unjudged = error
+    if unjudged is not None:
+        raise unjudged
+    return True
 
 
 def misses(conditions: Mapping[str, Condition], values: Any) -> tuple[Miss, ...]:

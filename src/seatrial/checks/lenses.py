@@ -17,7 +17,7 @@ from seatrial.checks.assignment import assign
 from seatrial.checks.leaves import Leaf, Path
 from seatrial.documents.checks import Normalization
 from seatrial.documents.conditions import Condition
-from seatrial.state import MISSING, fulfils, same
+from seatrial.state import MISSING, fulfils, judged, same
 from seatrial.state.values import as_decimal, is_number
 
 MOST_PAIRED = 300
@@ -144,9 +144,12 @@ class Lens:
         """Whether a value fulfils a condition, but for what makes no difference.
 
         Patterns and schemas see the value as it is.
+
+        Raises:
+            Unjudged: the value is too long or too deep for them.
         """
         if self.plain:
-            return fulfils(condition, value)
+            return judged(condition, value)
         return all(self.holds(name, operand, value) for name, operand in condition.operators)
 
     def holds(self, name: str, operand: Any, value: Any) -> bool:
@@ -166,7 +169,7 @@ class Lens:
             case "contains" | "not_contains" if isinstance(value, dict):
                 return fulfils(((name, operand),), value)
             case "matches" | "schema":
-                return fulfils(((name, operand),), value)
+                return judged(((name, operand),), value)
             case _:
                 return fulfils(((name, self._canonical(operand)),), self._canonical(value))
 

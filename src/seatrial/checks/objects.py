@@ -9,7 +9,7 @@ from typing import Any
 from seatrial.checks import expectations
 from seatrial.checks.scope import Scope
 from seatrial.documents.checks import ObjectAbsent, ObjectExists
-from seatrial.state import State, apply, fulfils, look_up
+from seatrial.state import State, Unjudged, apply, fulfils, judged, look_up
 from seatrial.trace import Change
 
 Asked = ObjectExists | ObjectAbsent
@@ -93,11 +93,15 @@ def _objects(
 def _missed(
     check: Asked, key: str, properties: Any, end: State | None
 ) -> tuple[expectations.Miss, ...]:
-    missed = [
-        expectations.Miss(path, found, condition)
-        for path, condition in check.properties.items()
-        if not fulfils(condition, found := look_up(properties, path))
-    ]
+    missed: list[expectations.Miss] = []
+    unjudged: Unjudged | None = None
+    for path, condition in check.properties.items():
+        found = look_up(properties, path)
+        try:
+            if not judged(condition, found):
+                missed.append(expectations.Miss(path, found, condition))
+        except Unjudged as error:
+            unjudged = error
     if check.key is not None and not fulfils(check.key, key):
         missed.append(expectations.Miss("key", key, check.key))
     for tie in check.linked:
@@ -105,4 +109,6 @@ def _missed(
         ends = (key, tie.target) if tie.target is not None else (tie.source, key)
         if not end.linked((tie.type, ends[0] or "", ends[1] or "")):
             missed.append(expectations.no_link(tie.type))
+    if unjudged is not None and not missed:
+        raise unjudged
     return tuple(missed)

@@ -7,7 +7,7 @@ import re
 from seatrial.checks import replies
 from seatrial.checks.scope import Found, Scope, failed, passed, skipped
 from seatrial.documents.checks import ReplyMatches
-from seatrial.state.operators import LONGEST_SEARCHED
+from seatrial.state.schemas import Unjudged, refuse_long
 from seatrial.state.values import quoted
 
 
@@ -16,11 +16,19 @@ def find(check: ReplyMatches, scope: Scope) -> Found:
     asked = replies.chosen(check.turn, scope)
     if not asked:
         return skipped(f"{replies.missing(check.turn, scope)}, so nothing can be looked for in it")
+    unjudged: Unjudged | None = None
     for reply in asked:
         text = replies.readable(reply.text, ignore_case=False)
-        found = re.search(check.pattern, text[:LONGEST_SEARCHED])
+        try:
+            refuse_long(text)
+        except Unjudged as error:
+            unjudged = error
+            continue
+        found = re.search(check.pattern, text)
         if found:
             return passed(f"the reply of turn {reply.turn} has {quoted(found[0])}", reply)
+    if unjudged is not None:
+        raise unjudged
     which = "no reply" if len(asked) > 1 else f"the reply of turn {asked[-1].turn}"
     said = " ".join(asked[-1].text.split())
     verb = "matches" if len(asked) > 1 else "does not match"

@@ -10,7 +10,6 @@ from seatrial.checks import expectations, replies
 from seatrial.checks.scope import Found, Scope, failed, passed, skipped
 from seatrial.documents.checks import ReplyNumber
 from seatrial.state import fulfils
-from seatrial.state.operators import LONGEST_SEARCHED
 from seatrial.state.values import as_decimal, as_number
 
 _MOST_TOLD = 5
@@ -27,7 +26,7 @@ def find(check: ReplyNumber, scope: Scope) -> Found:
         )
     seen: dict[int | float, None] = {}
     for reply in asked:
-        text = replies.readable(reply.text, ignore_case=False)[:LONGEST_SEARCHED]
+        text = replies.readable(reply.text, ignore_case=False)
         for number in numbers(text, decimal=check.decimal, units=check.unit):
             if _is_it(check, number):
                 return passed(f"the reply of turn {reply.turn} names {number:g}", reply)
@@ -96,10 +95,12 @@ def _unit_before(text: str, found: re.Match[str], unit: str) -> bool:
 
 def _minus_before_unit(text: str, found: re.Match[str], units: tuple[str, ...]) -> bool:
     """`-$35`."""
-    before = text[: found.start()].rstrip()
-    return any(
-        _unit_before(text, found, unit) and before[: -len(unit)].endswith("-") for unit in units
-    )
+    for unit in units:
+        # No more than is looked at: of a long reply, for each number, all before it would be too much.
+        before = text[max(0, found.start() - len(unit) - 21) : found.start()].rstrip()
+        if _unit_before(text, found, unit) and before[: -len(unit)].endswith("-"):
+            return True
+    return False
 
 
 def _is_it(check: ReplyNumber, number: int | float) -> bool:

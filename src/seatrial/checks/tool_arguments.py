@@ -5,6 +5,8 @@ from __future__ import annotations
 from seatrial.checks import expectations
 from seatrial.checks.scope import Found, Scope, counted, failed, passed, skipped, where
 from seatrial.documents.checks import ToolArguments
+from seatrial.state import Unjudged
+from seatrial.trace import Called
 
 
 def find(check: ToolArguments, scope: Scope) -> Found:
@@ -23,9 +25,19 @@ def find(check: ToolArguments, scope: Scope) -> Found:
             calls = calls[-1:]
         case "every" | "any":
             pass
-    results = [(expectations.misses(check.arguments, call.arguments), call) for call in calls]
-    wrong = [(missed, call) for missed, call in results if missed]
-    right = [call for missed, call in results if not missed]
+    wrong: list[tuple[tuple[expectations.Miss, ...], Called]] = []
+    right: list[Called] = []
+    unjudged: Unjudged | None = None
+    for call in calls:
+        try:
+            if expectations.hold(check.arguments, call.arguments):
+                right.append(call)
+            else:
+                wrong.append((expectations.misses(check.arguments, call.arguments), call))
+        except Unjudged as error:
+            unjudged = error
+    if unjudged is not None and not (right if check.which == "any" else wrong):
+        raise unjudged
     if not wrong or (check.which == "any" and right):
         return passed(
             f"{check.tool} was called with {expectations.told_all(check.arguments)} "

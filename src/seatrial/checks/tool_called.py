@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from seatrial.checks import expectations
 from seatrial.checks.scope import Found, Scope, counted, failed, passed, succeeded, where
 from seatrial.documents.checks import ToolCalled
-from seatrial.state import fulfils
+from seatrial.state import Unjudged, fulfils
 from seatrial.state.operators import told
 from seatrial.trace import Called
 
@@ -16,7 +16,16 @@ def find(check: ToolCalled, scope: Scope) -> Found:
     """Whether there are as many such calls as asked for; at least one where nothing is asked."""
     attempts = scope.calls_of(check.tool)
     counting = [call for call in attempts if check.attempted or succeeded(call)]
-    fitting = [call for call in counting if expectations.hold(check.arguments, call.arguments)]
+    fitting: list[Called] = []
+    unjudged: Unjudged | None = None
+    for call in counting:
+        try:
+            if expectations.hold(check.arguments, call.arguments):
+                fitting.append(call)
+        except Unjudged as error:
+            unjudged = error
+    if unjudged is not None and (check.times is not None or not fitting):
+        raise unjudged
     if check.times is not None:
         return _counted(check, fitting)
     if fitting:

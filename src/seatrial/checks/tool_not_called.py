@@ -5,13 +5,22 @@ from __future__ import annotations
 from seatrial.checks import expectations
 from seatrial.checks.scope import Found, Scope, counted, failed, passed, where
 from seatrial.documents.checks import ToolNotCalled
+from seatrial.state import Unjudged
 from seatrial.state.values import shown
+from seatrial.trace import Called
 
 
 def find(check: ToolNotCalled, scope: Scope) -> Found:
     """Whether there is no such call; an attempt that was refused or gave an error is one."""
     calls = scope.calls_of(check.tool)
-    forbidden = [call for call in calls if expectations.hold(check.arguments, call.arguments)]
+    forbidden: list[Called] = []
+    unjudged: Unjudged | None = None
+    for call in calls:
+        try:
+            if expectations.hold(check.arguments, call.arguments):
+                forbidden.append(call)
+        except Unjudged as error:  # a call that is forbidden for certain still says so
+            unjudged = error
     asked = f" with {expectations.told_all(check.arguments)}" if check.arguments else ""
     if forbidden:
         first = forbidden[0]
@@ -29,6 +38,8 @@ def find(check: ToolNotCalled, scope: Scope) -> Found:
             first,
             forbidden=True,
         )
+    if unjudged is not None:
+        raise unjudged
     if calls:
         return passed(
             f"{check.tool} was called {counted(len(calls), 'time')}, never{asked}", calls[-1]

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seatrial.documents.conditions import Condition
-from seatrial.state.schemas import validator
+from seatrial.state import schemas
+from seatrial.state.schemas import Unjudged, validator
 from seatrial.state.values import MISSING, Missing, look_up, same, shown
 from seatrial.trace import Json
 
-LONGEST_SEARCHED = 100_000
+LONGEST_SEARCHED = schemas.LONGEST_SEARCHED
 """`matches` is not fulfilled by a longer text: a pattern may need time in the square of its length."""
 
 AS_WRITTEN = ("matches", "schema")
@@ -29,6 +30,34 @@ def fulfils(condition: Condition | Operators, value: Json | Missing) -> bool:
     A value of another type than the operator needs does not fulfil it; that is never an error.
     """
     return all(_holds(name, operand, value) for name, operand in _operators(condition))
+
+
+def judged(condition: Condition | Operators, value: Json | Missing) -> bool:
+    """Whether a value fulfils a condition, where nobody may take "that cannot be told" for "no".
+
+    An agent must not get past what is forbidden by an argument that is too long to be searched.
+
+    Raises:
+        Unjudged: the answer hangs on a text that is too long, or on a value that is nested too deep.
+    """
+    unjudged: Unjudged | None = None
+    for name, operand in _operators(condition):
+        try:
+            if not _judged(name, operand, value):
+                return False
+        except Unjudged as error:
+            unjudged = error
+    if unjudged is not None:
+        raise unjudged
+    return True
+
+
+def _judged(name: str, operand: Any, value: Json | Missing) -> bool:
+    if name == "matches" and isinstance(operand, str) and isinstance(value, str):
+        schemas.refuse_long(value)
+    if name == "schema" and isinstance(operand, dict | bool) and value is not MISSING:
+        return validator(operand).judges(value)
+    return _holds(name, operand, value)
 
 
 def explain(condition: Condition | Operators, value: Json | Missing, path: str = "") -> str:

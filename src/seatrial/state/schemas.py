@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import SchemaError, ValidationError
 from referencing import Registry
 from referencing.exceptions import Unresolvable
@@ -25,7 +25,69 @@ MOST_TOLD = 20
 _MOST_COMPARED = 200
 """Words that a misspelt word is compared with, and letters it may have: more would take long."""
 
+LONGEST_SEARCHED = 10_000
+"""Characters of a text that is held against a pattern: it may need time in the square of their number, and a
+call that takes long holds up all trials."""
+
 _NOTHING_REMOTE: Registry[Any] = Registry()
+
+
+class Unjudged(Exception):
+    """Whether a value is as asked cannot be told: it is too long, or nested too deep."""
+
+
+def refuse_long(text: str) -> None:
+    """Raise `Unjudged` where a text is too long to be held against a pattern."""
+    if len(text) > LONGEST_SEARCHED:
+        raise Unjudged(
+            f"a text of {len(text):,} characters is too long to be held against a pattern: "
+            f"at most {LONGEST_SEARCHED:,} are"
+        )
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, str):
+        refuse_long(instance)
+        yield from _PLAIN.VALIDATORS["pattern"](validator, pattern, instance, schema)
+
+
+def _pattern_properties(
+    validator: Any, patterns: Any, instance: Any, schema: Any
+) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for key in instance:
+            refuse_long(key)
+        yield from _PLAIN.VALIDATORS["patternProperties"](validator, patterns, instance, schema)
+
+
+def _unique_items(
+    validator: Any, unique: Any, instance: Any, schema: Any
+) -> Iterator[ValidationError]:
+    # The library compares each item with each other one.
+    if unique and isinstance(instance, list):
+        seen = {json.dumps(_comparable(item), sort_keys=True) for item in instance}
+        if len(seen) < len(instance):
+            yield ValidationError("has items that are the same")
+
+
+def _comparable(value: Any) -> Any:
+    """The same for values that JSON Schema takes for equal: `1` and `1.0`, but not `1` and `true`."""
+    if isinstance(value, dict):
+        return {key: _comparable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_comparable(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_PLAIN = Draft202012Validator
+_Bounded = validators.extend(  # type: ignore[no-untyped-call]
+    _PLAIN,
+    {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "uniqueItems": _unique_items,
+    },
+)
 
 
 class Validator:
@@ -34,14 +96,27 @@ class Validator:
     __slots__ = ("_compiled",)
 
     def __init__(self, schema: Schema) -> None:
-        self._compiled = Draft202012Validator(schema, registry=_NOTHING_REMOTE)
+        self._compiled = _Bounded(schema, registry=_NOTHING_REMOTE)
 
     def fits(self, value: Json) -> bool:
-        """Whether the value fits; with a `$ref` that leads nowhere nothing does."""
+        """Whether the value fits; with a `$ref` that leads nowhere nothing does, nor what is too large to tell."""
+        try:
+            return self.judges(value)
+        except Unjudged:
+            return False
+
+    def judges(self, value: Json) -> bool:
+        """Whether the value fits; with a `$ref` that leads nowhere nothing does.
+
+        Raises:
+            Unjudged: that hangs on what is too long or nested too deep.
+        """
         try:
             return bool(self._compiled.is_valid(value))
-        except (Unresolvable, RecursionError):
+        except Unresolvable:
             return False
+        except RecursionError:
+            raise Unjudged("a value is nested too deep to be held against a schema") from None
 
     def misfits(self, value: Json, name: Callable[[str], str]) -> list[str]:
         """A sentence for everything that does not fit; `name` turns a dotted path into a subject."""
@@ -55,6 +130,8 @@ class Validator:
             ]
         except RecursionError:
             return [f"{name('')} is nested too deep"]
+        except Unjudged as error:
+            return [f"{name('')} cannot be checked: {error}"]
         sentences = (sentence for error in errors for sentence in _sentences(error, name))
         told = list(islice(sentences, MOST_TOLD))
         return told if next(sentences, None) is None else [*told, "and more"]
