@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "worlds.md"
 
 @pytest.fixture(scope="module")
 def canteen() -> ObjectsWorld:
-    [block] = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    block, *_ = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     return ObjectsWorld.model_validate(yaml.safe_load(block))
 
 
