@@ -43,7 +43,8 @@ def serves(text, seat):
             return seat.call("scrap", bike="b-1").text
         case "i":
             raise ConnectionError("the model's host is down")
-    return "Done!"
+        case _:
+            return "Done!"
 
 
 def _meet(own):
