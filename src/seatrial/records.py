@@ -146,7 +146,7 @@ class Manifest(_Record):
     """`run.json`: what was planned, of what, and where it came from."""
 
     format: Literal[1] = 1
-    run: str
+    run: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)
     """The run's id; the name of its folder, unless it was put elsewhere (`--out`)."""
     suite: str
     arms: tuple[str, ...]

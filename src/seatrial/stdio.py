@@ -334,7 +334,7 @@ async def _start(
     command: Sequence[str], *, who: str, cwd: Path, env: Mapping[str, str]
 ) -> anyio.abc.Process:
     try:
-        return await anyio.open_process(list(command), cwd=cwd, env=env, start_new_session=True)
+        return await processes.start(command, cwd=cwd, env=env)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise ToolServerError(f"{who} cannot be started: {command[0]!r}: {why}") from error

@@ -14,6 +14,10 @@ Json = Any
 """A JSON value: None, bool, int, float, str, list, dict with str keys."""
 
 
+MOST_COUNTED = 10**15
+"""More tokens, or more money, than anybody has; what an agent reports beyond it is no report."""
+
+
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -21,9 +25,9 @@ class _Record(BaseModel):
 class Usage(_Record):
     """Tokens and cost that an agent reports for one reply."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
+    input_tokens: int = Field(default=0, ge=0, le=MOST_COUNTED)
+    output_tokens: int = Field(default=0, ge=0, le=MOST_COUNTED)
+    cost: float = Field(default=0.0, ge=0, le=MOST_COUNTED, allow_inf_nan=False)
     """In the currency of the arm's price list."""
 
 

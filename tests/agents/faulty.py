@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 
 def reply(text, **more):
@@ -66,6 +67,19 @@ def main(how):
         print('{"type": "reply", "text": 5}', flush=True)
     if how == "sends an odd usage":
         print('{"type": "reply", "text": "x", "usage": {"cost": "free"}}', flush=True)
+    if how == "counts without end":
+        print(
+            '{"type": "reply", "text": "x", "usage": {"input_tokens": 1%s}}' % ("0" * 400),
+            flush=True,
+        )
+    if how == "costs without end":
+        print('{"type": "reply", "text": "x", "usage": {"cost": 1e308}}', flush=True)
+    if how == "replies before it is asked":
+        reply("one")
+        reply("two, before anybody said anything")
+        Path(sys.argv[2]).touch()
+        sys.stdin.readline()
+        reply("two")
     if how == "nests":
         print('{"type": "reply", "text": ' + "[" * 200_000, flush=True)
     if how == "leaves a helper behind":

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,11 @@ def test_process_runs_at_the_root_in_a_session_of_its_own_with_a_private_config(
             "the agent wrote more than 16,000,000 bytes to stdout and stderr",
         ),
         ("sends text that is none", "the agent sent a number under `text`, where text belongs"),
+        (
+            "counts without end",
+            "the agent sent 100000000000000000000000000000… under `usage.input_tokens`",
+        ),
+        ("costs without end", "the agent sent 1e+308 under `usage.cost`"),
         ("sends an odd usage", "the agent sent text under `usage.cost`, where a number belongs"),
         (
             "leaves a helper that holds its stdout",
@@ -234,6 +240,37 @@ def test_what_is_written_beside_the_replies_is_a_note_and_never_a_reply():
         '{"type": "progress", "share": 0.5}\n{"type": "reply", "text": "once more", "turn": 1}',
         "the end of stderr:\na warning",
     ]
+
+
+def test_reply_that_came_before_anything_was_said_is_none(tmp_path: Path):
+    written = tmp_path / "written"
+    agent = _arm(_agent("faulty.py", "replies before it is asked", str(written)))
+
+    async def talk() -> list[str]:
+        async with arms.connections() as shared, arms.open(agent, _seat(), shared) as conversation:
+            first = await conversation.reply(1, "Hello.")
+            with anyio.fail_after(30):
+                while not written.exists():  # noqa: ASYNC110 - another process writes
+                    await anyio.sleep(0.01)
+            second = await conversation.reply(2, "Go on.")
+        assert conversation.notes == [
+            "stdout beside the replies:\n"
+            '{"type": "reply", "text": "two, before anybody said anything"}'
+        ]
+        return [first.text, second.text]
+
+    assert anyio.run(talk) == ["one", "two"]
+
+
+def test_full_disk_under_the_agents_folder_is_not_the_agents_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+
+    with pytest.raises(ArmError, match="the agent's own folder cannot be made in") as failed:
+        _talk(_seat(), _agent("polite.py"), "Hello.")
+
+    assert failed.value.cause == "internal"
 
 
 def test_half_a_character_is_replaced_so_that_the_reply_can_be_stored():

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 import anyio.to_thread
 
 from seatrial import processes
@@ -52,7 +53,10 @@ async def open(adapter: Command, seat: Seat) -> AsyncIterator[Conversation]:
     Raises:
         ArmError: it cannot be started.
     """
-    folder = Path(tempfile.mkdtemp(prefix=processes.prefix(seat.run)))
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=processes.prefix(seat.run)))
+    except OSError as error:
+        raise _no_place(error) from error
     try:
         with anyio.CancelScope(shield=True):  # a process that was half started would be nobody's
             process = await _start(adapter, seat, folder)
@@ -93,6 +97,7 @@ class Conversation:
 
     async def reply(self, turn: int, text: str) -> Reply:
         """Write the turn, and read until there is a reply."""
+        await self._take_early()
         self._put_aside()
         self._since = 0
         self._broken = True  # until there is a reply; also when the wait for it is cancelled
@@ -153,6 +158,20 @@ class Conversation:
             self.notes.append(
                 "the end of stderr:\n" + self._last_stderr.decode("utf-8", "replace").strip()
             )
+
+    async def _take_early(self) -> None:
+        """Read what has come since the last reply: it cannot be the reply to what was not said yet."""
+        for _ in range(2):  # once for the loop to see that there is something, once to take it in
+            await anyio.lowlevel.checkpoint()
+        with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            while self._read <= MOST_OUTPUT:
+                received = b""
+                with anyio.move_on_after(0):
+                    received = await self._stdout.receive()
+                if not received:
+                    return
+                self._count(received)
+                self._unread += received[: max(0, KEPT_STRAY - len(self._unread))]
 
     async def _send(self, line: bytes) -> None:
         # An agent that no longer reads may still reply; whether it does is seen on stdout.
@@ -286,15 +305,14 @@ class Conversation:
 async def _start(adapter: Command, seat: Seat, folder: Path) -> anyio.abc.Process:
     command = [sys.executable if part == "{python}" else part for part in adapter.command]
     config = folder / "mcp.json"
-    with os.fdopen(os.open(config, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(seat.config, file)
     try:
-        return await anyio.open_process(
-            command,
-            cwd=seat.root,
-            env=_environment(adapter, seat, folder, config),
-            start_new_session=True,
-        )
+        with os.fdopen(os.open(config, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump(seat.config, file)
+        environment = _environment(adapter, seat, folder, config)
+    except OSError as error:
+        raise _no_place(error) from error
+    try:
+        return await processes.start(command, cwd=seat.root, env=environment)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         if len(command) == 1 and len(apart := command[0].split()) > 1:
@@ -304,6 +322,14 @@ async def _start(adapter: Command, seat: Seat, folder: Path) -> anyio.abc.Proces
             f"the agent cannot be started: {command[0]!r}: {why}. The command is run from the "
             "repository's root; `{python}` stands for the running interpreter",
         ) from error
+
+
+def _no_place(error: OSError) -> ArmError:
+    return ArmError(
+        "internal",
+        f"the agent's own folder cannot be made in {tempfile.gettempdir()}: {error.strerror}; free some "
+        "space there, or name another folder in TMPDIR",
+    )
 
 
 def _environment(adapter: Command, seat: Seat, folder: Path, config: Path) -> dict[str, str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from seatrial.arms.seat import Reply
 from seatrial.errors import ArmError
-from seatrial.trace import Usage
+from seatrial.trace import MOST_COUNTED, Usage
 
 MOST_TEXT = 1_000_000
 """The longest reply, in characters."""
@@ -60,8 +59,8 @@ def _usage(value: Any, who: str) -> Usage | None:
         number = value.get(key, 0)
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise _wrong(who, f"{_kind(number)} under `usage.{key}`, where a number belongs")
-        if number < 0 or not math.isfinite(number):
-            raise _wrong(who, f"{number} under `usage.{key}`")
+        if not 0 <= number <= MOST_COUNTED:  # nor is it NaN
+            raise _wrong(who, f"{excerpt(f'{number}', 30)} under `usage.{key}`")
         numbers[key] = number
     return Usage(
         input_tokens=int(numbers["input_tokens"]),

@@ -17,7 +17,7 @@ from seatrial.errors import UsageError
 from seatrial.functions import load_all
 from seatrial.gateway import Gateway
 from seatrial.plan import Halt, Trial
-from seatrial.processes import clear
+from seatrial.processes import adopting, clear
 from seatrial.records import TrialRecord
 from seatrial.redaction import redactor
 from seatrial.runner.events import Began, Ended, Event, Halted, Planned
@@ -200,6 +200,7 @@ async def run(
 
     try:
         async with (
+            adopting(),
             Gateway.serving() as gateway,
             arms.connections() as shared,
             staged(equipment.root, equipment.environ, run=writer.manifest.run) as stage,

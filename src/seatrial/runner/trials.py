@@ -28,7 +28,7 @@ from seatrial.records import TrialRecord, Violation
 from seatrial.redaction import Redactor
 from seatrial.state.fitting import misfits
 from seatrial.state.rights import Rights
-from seatrial.trace import Change, Event, Listed, Noted, Replied, Said, Trace, Usage
+from seatrial.trace import MOST_COUNTED, Change, Event, Listed, Noted, Replied, Said, Trace, Usage
 from seatrial.verdicts import Cause, Verdict
 from seatrial.worlds import Stage
 
@@ -374,7 +374,7 @@ def _sum(usages: list[Usage]) -> Usage | None:
     if not usages:
         return None
     return Usage(
-        input_tokens=sum(u.input_tokens for u in usages),
-        output_tokens=sum(u.output_tokens for u in usages),
-        cost=sum(u.cost for u in usages),
+        input_tokens=min(sum(u.input_tokens for u in usages), MOST_COUNTED),
+        output_tokens=min(sum(u.output_tokens for u in usages), MOST_COUNTED),
+        cost=min(sum(u.cost for u in usages), MOST_COUNTED),
     )
