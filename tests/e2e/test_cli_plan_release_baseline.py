@@ -223,6 +223,7 @@ def test_release_tells_what_was_released_where_and_how_to_share_it(tree: WorkTre
 
 def test_refused_release_names_every_reason_and_changes_nothing(tree: WorkTree):
     recorded(tree, "run-1", dirty=True)
+    tree.write({"notes.txt": "to do"})
 
     result = seatrial("release", "run-1", "--approved-by", "ann@example.org")
 
@@ -230,8 +231,8 @@ def test_refused_release_names_every_reason_and_changes_nothing(tree: WorkTree):
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
         "Error: run run-1 cannot be released:\n"
-        f"  - the work tree was not what {commit} says when it ran; commit and run again, or say why "
-        "it may be released all the same: --allow-dirty REASON\n"
+        f"  - the work tree was not what {commit} says when it ran (now differ: notes.txt); commit and "
+        "run again, or say why it may be released all the same: --allow-dirty REASON\n"
         f"  - ann@example.org is Ann Author <ann@example.org>, who wrote or committed {commit}; "
         "somebody else must approve it\n"
     )

@@ -40,7 +40,10 @@ def test_run_prints_a_line_per_case_and_the_folder_that_holds_it_all(tmp_path: P
         "b  rents  3/3 passed\n"
         f"Run: {folder}\n"
     )
-    assert done.stderr.splitlines()[-1] == "  10/10 trials: 5 passed, 5 failed"
+    assert done.stderr.splitlines()[-2:] == [
+        "  10/10 trials: 5 passed, 5 failed",
+        f"  → what went wrong: seatrial gate {folder.name}, seatrial report {folder.name}",
+    ]
     assert {p.name for p in folder.iterdir()} == {
         "run.json", "documents.json", "journal.jsonl", "traces.jsonl", "seal.json", "lock",
     }  # fmt: skip
@@ -298,6 +301,15 @@ def test_terminal_shows_a_bar_and_keeps_only_what_matters(tmp_path: Path):
     assert "━" in shown
     assert "a  rents  5/5 passed" in shown
     assert "trials:" not in shown
+
+
+def test_forbidden_actions_are_counted_beside_the_verdicts(tmp_path: Path):
+    scraps = bike_shop.arm("scraps", {"type": "python", "target": "shop_agents:scraps"})
+    _repository(tmp_path, bike_shop.case("a"), scraps)
+
+    done = _seatrial(tmp_path, "run", "--suite", "all", "--arm", "scraps", "--out", "r")
+
+    assert done.stdout == "a  scraps  0/2 passed, 2 with a forbidden action\nRun: r\n"
 
 
 def _rents() -> Arm:

@@ -89,9 +89,11 @@ def _origin(run: Run, repository: Repository | None, allow_dirty: str) -> Iterat
             )
         return
     if run.manifest.dirty and not allow_dirty:
+        now = repository.dirty_paths() if repository else ()
+        differing = f" (now differ: {_some(sorted(now))})" if now else ""
         yield (
-            f"the work tree was not what {revision[:10]} says when it ran; commit and run again, or "
-            "say why it may be released all the same: --allow-dirty REASON"
+            f"the work tree was not what {revision[:10]} says when it ran{differing}; commit and run again, "
+            "or say why it may be released all the same: --allow-dirty REASON"
         )
     if repository is None:
         yield f"the run was made from the commit {revision[:10]}, and there is no repository here"

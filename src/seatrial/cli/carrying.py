@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from seatrial.workspace import Workspace
 
 
+FORBIDDEN = "with a forbidden action"
+"""Trials that are counted so are counted by their verdict as well."""
+
+
 def manifest_of(
     workspace: Workspace,
     catalog: Catalog,
@@ -117,10 +121,13 @@ def carried_out(
         click.echo(f"  → seatrial run --resume {store.resume_name(writer.folder)}", err=True)
         click.echo(f"Run: {writer.folder}")
         return ExitCode.INTERRUPTED
-    valid = _summarize(writer.folder)
+    valid, wrong = _summarize(writer.folder)
     if pursuit is not None:
         adding.tell_what_was_short(pursuit, manifest)
     click.echo(f"Run: {writer.folder}")
+    if wrong:
+        name = store.resume_name(writer.folder)
+        click.echo(f"  → what went wrong: seatrial gate {name}, seatrial report {name}", err=True)
     return ExitCode.UNDECIDED if trials and not valid else ExitCode.OPEN
 
 
@@ -131,12 +138,16 @@ def _say_why_nothing_runs(manifest: Manifest) -> None:
         click.echo(f"  {entry.case:<{width}}  {'; '.join(entry.reasons)}")
 
 
-def _summarize(folder: Path) -> int:
-    """A line per case and arm, then why trials are invalid; gives the number of valid trials."""
+def _summarize(folder: Path) -> tuple[int, int]:
+    """A line per case and arm, then why trials are invalid.
+
+    Gives the numbers of trials that are valid, and of those in which something went wrong.
+    """
     from collections import Counter
 
     from seatrial.cli.progress import shown_safely
     from seatrial.store import Run
+    from seatrial.verdicts import Verdict
 
     stored = Run.open(folder)
     first = {entry.case: entry.trials for entry in stored.manifest.plan}
@@ -144,7 +155,7 @@ def _summarize(folder: Path) -> int:
     on_demand = rerun.arm if rerun is not None and not rerun.fixed else None
     batches: dict[tuple[str, str], dict[bool, Counter[str]]] = {}
     details: Counter[tuple[str, str]] = Counter()
-    valid_in_all = 0
+    valid_in_all = wrong = 0
     for record in stored.records():
         added = record.arm != on_demand and record.number > first.get(record.case, record.number)
         counts = batches.setdefault((record.case, record.arm), {}).setdefault(added, Counter())
@@ -154,6 +165,9 @@ def _summarize(folder: Path) -> int:
         else:
             counts[f"invalid ({record.cause})"] += 1
             details[record.cause, record.detail] += 1
+        if record.forbidden:
+            counts[FORBIDDEN] += 1
+        wrong += record.forbidden or record.verdict is not Verdict.PASSED
     wide = max((len(case) for case, _ in batches), default=0)
     wide_arm = max((len(arm) for _, arm in batches), default=0)
     order = {case: place for place, case in enumerate(first)}
@@ -170,7 +184,7 @@ def _summarize(folder: Path) -> int:
         click.echo(f"{count} × {cause}: {shown_safely(detail)}")
     if len(details) > 5:
         click.echo(f"… and {len(details) - 5} more reasons, in {folder / 'journal.jsonl'}")
-    return valid_in_all
+    return valid_in_all, wrong
 
 
 def _counted(counts: Counter[str]) -> str:
@@ -178,5 +192,5 @@ def _counted(counts: Counter[str]) -> str:
 
     others = dict(counts)
     passed, failed = others.pop(Verdict.PASSED, 0), others.pop(Verdict.FAILED, 0)
-    invalid = "".join(f", {count} {what}" for what, count in sorted(others.items()))
-    return f"{passed}/{passed + failed} passed{invalid}"
+    rest = "".join(f", {count} {what}" for what, count in sorted(others.items()))
+    return f"{passed}/{passed + failed} passed{rest}"
