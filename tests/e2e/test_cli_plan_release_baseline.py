@@ -179,7 +179,7 @@ def test_name_of_a_file_cannot_steer_the_terminal(tree: WorkTree):
 # --- release, baseline ---
 
 
-def recorded(tree: WorkTree, name: str, **about: object) -> None:
+def recorded(tree: WorkTree, name: str, violations: int = 0, **about: object) -> None:
     planned = tuple(
         PlannedCase(case=c.id, selected=True, reasons=("no base given",), trials=1) for c in CASES
     )
@@ -200,9 +200,24 @@ def recorded(tree: WorkTree, name: str, **about: object) -> None:
     with Writer.create(tree.root / RUNS / name, manifest, documents()) as writer:
         for case in CASES:
             writer.add(
-                TrialRecord(case=case.id, arm="clerk-1", number=1, verdict=Verdict.PASSED),
+                TrialRecord(
+                    case=case.id, arm="clerk-1", number=1, verdict=Verdict.PASSED,
+                    violations=violations if case is CASES[0] else 0,
+                ),
                 Trace(case=case.id, arm="clerk-1", number=1),
-            )
+            )  # fmt: skip
+
+
+def test_whoever_releases_a_forbidden_action_is_told(tree: WorkTree):
+    recorded(tree, "run-1", violations=2)
+
+    result = seatrial("release", "latest", "--approved-by", "Rita <rita@example.org>")
+
+    assert result.exit_code == 0
+    assert result.stderr == (
+        f"Warning: it does something forbidden: {CASES[0].id} (1 of 1 trials)\n"
+        "  → a change that does the same is not excused: its gate closes\n"
+    )
 
 
 def test_release_tells_what_was_released_where_and_how_to_share_it(tree: WorkTree):

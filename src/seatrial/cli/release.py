@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from seatrial.store import Run
 
 
 @click.command()
@@ -60,8 +64,9 @@ def release(
     remote = repository.remote() if repository else None
     if push and remote is None:
         raise UsageError("there is no remote to push to", hint="git remote add origin URL")
+    stored = store.Run.open(store.find(workspace.root, run))
     made = baseline.release(
-        store.Run.open(store.find(workspace.root, run)),
+        stored,
         arm,
         approved_by=approved_by,
         repository=repository,
@@ -78,5 +83,23 @@ def release(
     )
     click.echo(f"Approved by {released.approved_by}")
     click.echo(f"Baseline: {made.where}")
+    _tell_what_is_forbidden(stored, released.arm)
     if to is None and remote and not push:
         click.echo(f"To share it: git push {remote} {baseline.BRANCH}")
+
+
+def _tell_what_is_forbidden(run: Run, arm: str) -> None:
+    """Say which released trials did something forbidden: whoever approved them may not know."""
+    from collections import Counter
+
+    from seatrial.errors import printable
+
+    trials: Counter[str] = Counter()
+    forbidden: Counter[str] = Counter()
+    for record in run.records(arm):
+        trials[record.case] += 1
+        forbidden[record.case] += record.forbidden
+    found = [f"{c} ({n} of {trials[c]} trials)" for c, n in forbidden.items() if n]
+    if found:
+        click.echo(f"Warning: it does something forbidden: {printable('; '.join(found))}", err=True)
+        click.echo("  → a change that does the same is not excused: its gate closes", err=True)
