@@ -1,11 +1,11 @@
 """What makes trials comparable: the fingerprint of a case and an arm, by named components.
 
     case        what an agent meets of the case
-    checks      what it is graded by; `grading`: how Seatrial's own checks grade
+    checks      what it is graded by, functions of the repository included; `grading`: how Seatrial's own checks grade
     world       the practice world, but for what agents are shown of it
     answers     the mocked answers
     harness     how Seatrial itself treats an agent
-    adapter, settings, model, source:<name>, tool:<name>, instructions      the arm's own
+    adapter, settings, model, skills, source:<name>, tool:<name>, instructions      the arm's own
 
 An arm is an agent with its prompt, rules, context plan, code (`source:<name>`), and the tools as it is
 shown them: a change of their descriptions is what is tried, not what it is tried on. Only the arm's own
@@ -34,7 +34,7 @@ else in the same trace."""
 GRADING_COMPONENTS = frozenset({"checks", "grading"})
 """What says how a trace is graded, and nothing about how it came to be."""
 
-_OWN = frozenset({"arm", "adapter", "settings", "model", "instructions"})
+_OWN = frozenset({"arm", "adapter", "settings", "model", "skills", "instructions"})
 _OWN_FAMILIES = ("source:", "tool:")
 
 _ABOUT_THE_CASE = frozenset({
@@ -92,6 +92,7 @@ def fingerprints(
     arms: Iterable[Arm],
     source_digests: Mapping[str, Mapping[str, str]],
     world_digests: Mapping[str, str] = MappingProxyType({}),
+    check_digests: Mapping[str, str] = MappingProxyType({}),
 ) -> Fingerprints:
     """The fingerprint of every case and every arm of its agent.
 
@@ -100,15 +101,16 @@ def fingerprints(
         arms: the arms.
         source_digests: by arm, a digest for each component of files that it is built from.
         world_digests: by world, a digest of the files that it is made of; of those that have any.
+        check_digests: by case, a digest of the files behind its checks; of those that have any.
     """
     by_case: dict[str, dict[str, str]] = {}
     toolsets: dict[str, dict[str, str]] = {}
-    of_all = _Cases(catalog.fixtures, world_digests, toolsets)
+    of_all = _Cases(catalog.fixtures, world_digests, check_digests, toolsets)
     for arm in arms:
         own = catalog.own_fixtures.get(arm.id)
         of_cases = of_all
         if own:
-            of_cases = _Cases({**catalog.fixtures, **own}, world_digests, toolsets)
+            of_cases = _Cases({**catalog.fixtures, **own}, world_digests, check_digests, toolsets)
         of_arm = _of_arm(arm, source_digests.get(arm.id, {}))
         for case in catalog.cases.values():
             if case.agent == arm.agent:
@@ -117,11 +119,13 @@ def fingerprints(
 
 
 def conditions(
-    catalog: Catalog, world_digests: Mapping[str, str] = MappingProxyType({})
+    catalog: Catalog,
+    world_digests: Mapping[str, str] = MappingProxyType({}),
+    check_digests: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, dict[str, str]]:
     """Case → component → digest of what its trials lean on, whichever arm carries them; tools by name."""
     toolsets: dict[str, dict[str, str]] = {}
-    of_cases = _Cases(catalog.fixtures, world_digests, toolsets)
+    of_cases = _Cases(catalog.fixtures, world_digests, check_digests, toolsets)
     return {
         case.id: expanded(of_cases.of(case), toolsets)
         for case in catalog.cases.values()
@@ -198,12 +202,14 @@ class _Cases:
         self,
         fixtures: Mapping[str, Any],
         world_digests: Mapping[str, str],
+        check_digests: Mapping[str, str],
         toolsets: dict[str, dict[str, str]],
     ) -> None:
         self._fixtures = fixtures
         behind = {id: digest(behind_the_tools(found)) for id, found in fixtures.items()}
         files = {id: digest([behind[id], of]) for id, of in world_digests.items() if id in behind}
         self._behind = behind | files
+        self._check_files = check_digests
         self._toolsets = toolsets
         self._shown: dict[tuple[str, str | None], str] = {}
         self._found: dict[str, dict[str, str]] = {}
@@ -220,9 +226,10 @@ class _Cases:
         if case.turns:
             met["turns"] = list(case.messages)
         checks = [written.get("checks"), [t.get("checks") for t in written.get("turns", ())]]
+        files = self._check_files.get(case.id)
         components = {
             "case": digest(met),
-            "checks": digest(checks),
+            "checks": digest([checks, files] if files else checks),
             "grading": GRADING,
             "world": self._behind[case.world],
         }
@@ -252,4 +259,6 @@ def _of_arm(arm: Arm, source_digests: Mapping[str, str]) -> dict[str, str]:
     }
     if arm.model is not None:
         components["model"] = digest(arm.model)
+    if arm.skills:
+        components["skills"] = digest(arm.model_dump(mode="json")["skills"])
     return components | {f"source:{name}": value for name, value in source_digests.items()}

@@ -10,9 +10,11 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from seatrial.checks.again import Grader
 from seatrial.checks.regrading import regraded
+from seatrial.checks.scope import Function
 from seatrial.comparability import (
     GRADING_COMPONENTS,
     between,
@@ -80,6 +82,7 @@ def regrade(
     runs: Path,
     revision: str | None,
     dirty: bool,
+    functions: Mapping[str, Function] = MappingProxyType({}),
 ) -> Path:
     """Grade every trace of a run again and write the outcome as a run of its own.
 
@@ -91,6 +94,7 @@ def regrade(
         runs: where runs are kept.
         revision: the commit of the documents.
         dirty: they are not what that commit says.
+        functions: what checks of kind `python` name.
 
     Returns:
         The folder.
@@ -130,7 +134,7 @@ def regrade(
         }
     )
     target = folder or runs / manifest.run
-    grader = Grader(by.catalog)
+    grader = Grader(by.catalog, functions)
     with Writer.create(target, manifest, by.catalog) as writer:
         for record in run.records():
             trace = run.trace(record)
@@ -143,8 +147,9 @@ def regrade(
 def side_graded_by(run: Run, arm: str, candidate: Side, by: Catalog) -> Side:
     """One arm of a stored run as a side of a comparison, graded by the other side's checks.
 
-    Graded again are the cases in which only the checks differ, or how Seatrial grades; all others are
-    as they are stored.
+    Graded again are the cases in which only the checks differ, or how Seatrial grades, and whose checks
+    are all at hand: not those with functions of the repository, which a run does not hold. All others
+    are as they are stored.
 
     Args:
         run: the run, mostly a baseline.
@@ -157,6 +162,7 @@ def side_graded_by(run: Run, arm: str, candidate: Side, by: Catalog) -> Side:
         case
         for case in side.concerned()
         if case in by.cases
+        and not by.cases[case].check_files()  # whose functions are the repository's, not the run's
         and (names := set(differences(side, candidate, case)))
         and names <= GRADING_COMPONENTS
     }
@@ -181,7 +187,7 @@ def passed_by_change(run: Run, arm: str, before: Catalog, cases: frozenset[str])
     found: dict[str, int] = {}
     if not cases:
         return found
-    grader = Grader(before)
+    grader = Grader(before, arms=run.catalog.arms)
     for record in run.records(arm):
         if record.case not in cases or record.verdict is not Verdict.PASSED or record.forbidden:
             continue
@@ -194,7 +200,7 @@ def passed_by_change(run: Run, arm: str, before: Catalog, cases: frozenset[str])
 
 
 def _graded(run: Run, arm: str, cases: frozenset[str], by: Catalog) -> Iterator[TrialRecord]:
-    grader = Grader(by)
+    grader = Grader(by, arms=run.catalog.arms)
     for record in run.records(arm):
         if record.case in cases:
             record = regraded(record, run.trace(record), by.cases[record.case], grader)

@@ -67,7 +67,7 @@ def select(
             continue
         reasons = [*(["required"] if case.required else []), *general]
         if base and base.catalog:
-            reasons += _case_reasons(case, base.catalog, before)
+            reasons += _case_reasons(case, base, base.catalog, before)
             reasons += (of_fixtures[name] for name in _fixtures(case) if name in of_fixtures)
             reasons += of_arms[case.agent]
         if reasons:
@@ -100,7 +100,9 @@ def _cases_before(suite: Suite, base: Base | None) -> dict[str, Case]:
     return {c.id: c for c in base.catalog.suite_cases(base.catalog.suites[suite.id])}
 
 
-def _case_reasons(case: Case, before: Catalog, in_suite_before: dict[str, Case]) -> Iterator[str]:
+def _case_reasons(
+    case: Case, base: Base, before: Catalog, in_suite_before: dict[str, Case]
+) -> Iterator[str]:
     old = before.cases.get(case.id)
     if old is None:
         yield "new case"
@@ -108,6 +110,11 @@ def _case_reasons(case: Case, before: Catalog, in_suite_before: dict[str, Case])
     differing = _differing(case, old)
     if differing:
         yield f"case changed ({', '.join(differing)})"
+    named = case.check_files()
+    if changed := _fitting(base.changed_files, named):
+        yield f"checks of the case changed ({_some(sorted(changed))})"
+    elif unknown := _fitting(base.unversioned_files, named):
+        yield f"checks of the case may have changed (git does not keep {_some(sorted(unknown))})"
     if in_suite_before and case.id not in in_suite_before:
         yield "new in the suite"
 

@@ -84,3 +84,16 @@ def test_a_run_does_not_start_with_a_function_that_is_not_there(tmp_path: Path):
     assert code == ExitCode.USAGE
     assert "module 'fairness_of_rents' has no function 'onse'; it has once, breaks" in error
     assert not (tmp_path / "r").exists()
+
+
+def test_a_changed_function_grades_a_stored_run_again(tmp_path: Path):
+    repository(tmp_path, function="fairness_of_rents:once", arguments={"tool": "rent"})
+    run_it(tmp_path)
+    stricter = CODE.replace("len(calls) == 1", "len(calls) == 0")
+    (tmp_path / "fairness_of_rents.py").write_text(stricter, encoding="utf-8")
+
+    code, out, _ = seatrial(tmp_path, "regrade", "r", "--out", "again")
+
+    assert code == ExitCode.OPEN
+    assert "by-a-function by rents: 1 passed before, failed now" in out
+    assert "otherwise" not in out

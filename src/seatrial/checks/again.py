@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from seatrial import checks
 from seatrial.checks.scope import Background, Function
-from seatrial.documents import Case, Catalog, ObjectsWorld, placeholders
-from seatrial.documents.checks import PythonCheck
+from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, placeholders
 from seatrial.state import State, start_state
 from seatrial.trace import Trace
 from seatrial.verdicts import Finding
@@ -17,9 +16,21 @@ from seatrial.verdicts import Finding
 class Grader:
     """Grades traces by one set of documents; what many traces share is made ready once."""
 
-    def __init__(self, catalog: Catalog, functions: Mapping[str, Function] | None = None) -> None:
-        """Take the documents, and the functions that their checks of kind `python` name."""
+    def __init__(
+        self,
+        catalog: Catalog,
+        functions: Mapping[str, Function] | None = None,
+        arms: Mapping[str, Arm] | None = None,
+    ) -> None:
+        """Take what traces are graded by.
+
+        Args:
+            catalog: the documents.
+            functions: what their checks of kind `python` name.
+            arms: the arms that left the traces; those of the documents, when left out.
+        """
         self._catalog = catalog
+        self._arms = catalog.arms if arms is None else arms
         self._functions = functions or {}
         self._starts: dict[str, State | None] = {}
 
@@ -31,7 +42,7 @@ class Grader:
         """
         catalog = self._catalog
         case = catalog.cases[trace.case]
-        arm = catalog.arms.get(trace.arm)
+        arm = self._arms.get(trace.arm)
         background = Background(
             start=lambda: self._start(case),
             functions=self._functions,
@@ -55,12 +66,7 @@ class Grader:
 def functions_named(cases: Iterable[Case]) -> tuple[str, ...]:
     """The functions of the repository that checks of these cases name, each once."""
     return tuple(
-        dict.fromkeys(
-            check.function
-            for case in cases
-            for _, _, check in case.placed_checks()
-            if isinstance(check, PythonCheck)
-        )
+        dict.fromkeys(check.function for case in cases for check in case.functions().values())
     )
 
 

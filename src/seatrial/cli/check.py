@@ -57,11 +57,13 @@ def check(paths: tuple[Path, ...], shape: str, root: Path | None) -> ExitCode:
 
 
 def _problems_of_files(root: Path, catalog: Catalog) -> tuple[Problem, ...]:
-    """Where worlds and arms name files that are missing or cannot be used."""
+    """Where worlds, arms and checks name files that are missing or cannot be used."""
     from seatrial.documents import ObjectsWorld
 
     built = [arm for arm in catalog.arms.values() if arm.sources]
-    if not built and all(isinstance(world, ObjectsWorld) for world in catalog.worlds):
+    judged = any(case.functions() for case in catalog.cases.values())
+    of_objects = all(isinstance(world, ObjectsWorld) for world in catalog.worlds)
+    if not built and not judged and of_objects:
         return ()
 
     from seatrial.git import Repository
@@ -69,10 +71,11 @@ def _problems_of_files(root: Path, catalog: Catalog) -> tuple[Problem, ...]:
 
     workspace = Workspace(root.resolve(), Repository.find(root))
     problems: list[Problem] = []
-    try:
-        workspace.world_digests(catalog)
-    except InvalidDocuments as error:
-        problems += error.problems
+    for digests in (workspace.world_digests, workspace.check_digests):
+        try:
+            digests(catalog)
+        except InvalidDocuments as error:
+            problems += error.problems
     for arm in built:
         try:
             workspace.source_digests(catalog, arm)

@@ -30,21 +30,24 @@ def regrade(run: str, out: Path | None, root: Path | None) -> None:
     its own that says where its traces are from. Trials keep their findings in cases that changed in more
     than their checks.
     """
-    from seatrial import regrading, store
+    from seatrial import functions, regrading, store
+    from seatrial.checks.again import functions_named
     from seatrial.workspace import Workspace
 
     workspace = Workspace.find(root)
     before = store.Run.open(store.find(workspace.root, run))
     revision, dirty = workspace.revision()
     catalog = workspace.catalog()
+    part = catalog.part(before.catalog.cases)
     folder = regrading.regrade(
         before,
         catalog,
-        workspace.conditions(catalog.part(before.catalog.cases)),
+        workspace.conditions(part),
         out,
         runs=workspace.root / store.RUNS,
         revision=revision,
         dirty=dirty,
+        functions=functions.load_all(functions_named(part.cases.values()), workspace.root),
     )
     _tell(before, store.Run.open(folder))
     click.echo(f"Run: {folder}")

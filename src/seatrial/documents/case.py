@@ -8,7 +8,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from seatrial.documents import placeholders
 from seatrial.documents.base import Date, Document, Id, Part
-from seatrial.documents.checks import OF_THE_END, Check
+from seatrial.documents.checks import OF_THE_END, Check, PythonCheck
 
 Group = Literal["task", "boundary", "clarify", "injection", "purpose"]
 GROUPS: tuple[Group, ...] = ("task", "boundary", "clarify", "injection", "purpose")
@@ -133,6 +133,14 @@ class Case(Document):
             for i, c in enumerate(turn.checks)
         )
         return scripted + own
+
+    def functions(self) -> dict[str, PythonCheck]:
+        """The checks that are functions of the repository, by their path."""
+        return {p: check for p, _, check in self.placed_checks() if isinstance(check, PythonCheck)}
+
+    def check_files(self) -> tuple[str, ...]:
+        """Patterns of the files behind those checks."""
+        return tuple(pattern for check in self.functions().values() for pattern in check.leans_on)
 
     def filled(self, lookup: dict[str, Any]) -> Case:
         """The case with `{{run}}`, `{{today}}` and `{{now}}` replaced throughout."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +42,7 @@ class SourceFiles:
             contents = {}
             for path in files:
                 try:
-                    contents[path] = self._content_digest(path)
+                    contents[path] = self.content(path)
                 except OSError as error:
                     message = f"source {component!r}: {path} cannot be read: {error.strerror}"
                     problems.append(_problem(catalog, arm, component, message))
@@ -85,20 +85,33 @@ class SourceFiles:
         """The files that a pattern with wildcards fits, sorted."""
         return tuple(sorted(path for path in self.known() if matches(pattern, path)))
 
-    def _by_component(self, arm: Arm) -> dict[str, tuple[str, ...]]:
+    def named(self, patterns: Iterable[str]) -> tuple[str, ...]:
+        """The files that any of the patterns fits, sorted."""
         known = None
-        found = {}
-        for component, named in patterns(arm).items():
-            files: set[str] = set()
-            for pattern in named:
-                if is_literal(pattern):
-                    files.update(self._expanded(plain(pattern)))
-                    continue
-                known = self.known() if known is None else known
-                fitting = (path for path in known if matches(pattern, path))
-                files.update(file for path in fitting for file in self._expanded(path))
-            found[component] = tuple(sorted(files))
-        return found
+        files: set[str] = set()
+        for pattern in patterns:
+            if is_literal(pattern):
+                files.update(self._expanded(plain(pattern)))
+                continue
+            known = self.known() if known is None else known
+            fitting = (path for path in known if matches(pattern, path))
+            files.update(file for path in fitting for file in self._expanded(path))
+        return tuple(sorted(files))
+
+    def content(self, path: str) -> str:
+        """A digest of what a file holds.
+
+        Raises:
+            OSError: it cannot be read.
+            ValueError: it lies outside of the repository.
+        """
+        real = (self.root / path).resolve(strict=True)
+        real.relative_to(self.home)
+        with real.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def _by_component(self, arm: Arm) -> dict[str, tuple[str, ...]]:
+        return {component: self.named(named) for component, named in patterns(arm).items()}
 
     def _expanded(self, path: str) -> Iterator[str]:
         """A file itself; for a folder (or a link to one) the files in it that git does not ignore."""
@@ -113,13 +126,6 @@ class SourceFiles:
                 inside = known.removeprefix(self.prefix)
                 if (self.root / inside).is_file():
                     yield inside
-
-    def _content_digest(self, path: str) -> str:
-        """A ValueError says that the file lies outside of the repository."""
-        real = (self.root / path).resolve(strict=True)
-        real.relative_to(self.home)
-        with real.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _walk(folder: Path, name: str) -> Iterator[str]:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from seatrial import loading, selection
 from seatrial.comparability import Fingerprints, conditions, fingerprints
-from seatrial.documents import Arm, Catalog, Suite, World
+from seatrial.documents import Arm, Case, Catalog, Suite, World
 from seatrial.errors import InvalidDocuments, RevisionError, UsageError
 from seatrial.git import Repository
 from seatrial.records import PlannedCase
+from seatrial.workspace.check_files import CheckFiles
 from seatrial.workspace.files import SourceFiles
 from seatrial.workspace.world_files import WorldFiles
 
@@ -158,7 +159,13 @@ class Workspace:
         for arm in arms:
             if arm.id not in digests:
                 digests[arm.id] = self.source_digests(catalog, arm)
-        return fingerprints(catalog, arms, digests, self.world_digests(catalog))
+        return fingerprints(
+            catalog,
+            arms,
+            digests,
+            self.world_digests(catalog),
+            self.check_digests(catalog),
+        )
 
     def conditions(self, catalog: Catalog) -> dict[str, dict[str, str]]:
         """What trials of these cases lean on beside the arm, by the files as they lie in the folder.
@@ -166,7 +173,7 @@ class Workspace:
         Raises:
             InvalidDocuments: a world names no file, or one outside of the repository.
         """
-        return conditions(catalog, self.world_digests(catalog))
+        return conditions(catalog, self.world_digests(catalog), self.check_digests(catalog))
 
     def world_digests(self, catalog: Catalog) -> dict[str, str]:
         """A digest of the content of the files behind each world that has any.
@@ -175,6 +182,14 @@ class Workspace:
             InvalidDocuments: a file is missing, lies outside of the repository, or cannot be used.
         """
         return WorldFiles(self._files).digests(catalog)
+
+    def check_digests(self, catalog: Catalog) -> dict[str, str]:
+        """A digest of the content of the files behind the checks of each case that names any.
+
+        Raises:
+            InvalidDocuments: a check names no file, or one outside of the repository.
+        """
+        return CheckFiles(self._files).digests(catalog)
 
     # --- selection ---
 
@@ -207,9 +222,11 @@ class Workspace:
         used = {case.world for case in catalog.suite_cases(the_suite)}
         the_worlds = [catalog.world(id) for id in sorted(used)]
         self.world_digests(replace(catalog, fixtures={world.id: world for world in the_worlds}))
+        the_cases = catalog.suite_cases(the_suite)
+        self.check_digests(replace(catalog, cases={c.id: c for c in the_cases}))
         commit, compared = None, None
         if base is not None:
-            commit, compared = self._base(base, the_arms, the_worlds)
+            commit, compared = self._base(base, the_arms, the_worlds, the_cases)
         cases = selection.select(catalog, the_suite, the_arms, base=compared, trials=trials)
         return Selection(
             catalog=catalog,
@@ -221,7 +238,11 @@ class Workspace:
         )
 
     def _base(
-        self, revision: str, arms: Iterable[Arm], worlds: Iterable[World]
+        self,
+        revision: str,
+        arms: Iterable[Arm],
+        worlds: Iterable[World],
+        cases: Iterable[Case],
     ) -> tuple[str, selection.Base]:
         repository = self._demand_repository()
         commit = repository.merge_base(revision, "HEAD")
@@ -232,9 +253,11 @@ class Workspace:
         }
         files, unversioned = self._files, set[str]()
         known = files.known()
-        of_worlds = WorldFiles(files)
+        of_worlds, of_checks = WorldFiles(files), CheckFiles(files)
         leaning_on = {path for arm in arms for path in files.of(arm)}
-        for path in leaning_on.union(*(of_worlds.of(world) for world in worlds)):
+        leaning_on.update(path for world in worlds for path in of_worlds.of(world))
+        leaning_on.update(path for case in cases for path in of_checks.of(case))
+        for path in leaning_on:
             real = files.real(path)
             if real in changed:
                 changed.add(path)

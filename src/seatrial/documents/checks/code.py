@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from seatrial.documents.checks.base import CheckPart
+from seatrial.documents.patterns import Patterns, module_files
 
 
 class PythonCheck(CheckPart):
@@ -17,3 +18,15 @@ class PythonCheck(CheckPart):
     """`module:function`, imported from the repository's root: `f(trace, **arguments)`."""
     arguments: dict[str, Any] = Field(default_factory=dict)
     """Handed to it by name."""
+    files: Patterns | tuple[()] = ()
+    """Further files or globs that it leans on. A change of these or of its module is a change of the check."""
+
+    @property
+    def module(self) -> str:
+        """The module of the function."""
+        return self.function.partition(":")[0]
+
+    @property
+    def leans_on(self) -> tuple[str, ...]:
+        """Patterns of the files behind it."""
+        return (*module_files(self.module), *self.files)
