@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests import bike_shop
+from tests import bike_shop, recall
 from tests.work_trees import WorkTree
 
 from seatrial.errors import InvalidDocuments, RevisionError, UsageError
@@ -41,7 +41,8 @@ def documents(*, cases=CASES, **arm):
 
 
 def reasons(root: Path, base: str | None = "HEAD") -> dict[str, str]:
-    selection = Workspace.find(root).select("all", base=base)
+    workspace = Workspace.find(root)
+    selection = workspace.select("all", base=base, recall=recall.everything(workspace))
     mark = {True: "run: ", False: "left out: "}
     return {c.case: mark[c.selected] + "; ".join(c.reasons) for c in selection.cases}
 
@@ -49,7 +50,7 @@ def reasons(root: Path, base: str | None = "HEAD") -> dict[str, str]:
 def unchanged(tree: WorkTree, base: str = "HEAD") -> dict[str, str]:
     commit = tree.git("rev-parse", "--short=10", base)
     return {
-        "rent": f"left out: nothing it leans on changed since {base} ({commit})",
+        "rent": f"left out: carried, not run: nothing it leans on changed since {base} ({commit})",
         "refuse": "run: required",
     }
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import recall
 from tests.work_trees import WorkTree
 
 from seatrial.errors import InvalidDocuments
@@ -49,7 +50,8 @@ def tree(tmp_path: Path) -> WorkTree:
 
 
 def reason(tree: WorkTree) -> str:
-    (case,) = Workspace.find(tree.root).select("all", base="HEAD").cases
+    workspace = Workspace.find(tree.root)
+    (case,) = workspace.select("all", base="HEAD", recall=recall.everything(workspace)).cases
     return case.reasons[0]
 
 
@@ -73,7 +75,7 @@ def problems(tree: WorkTree, **_: Any) -> list[str]:
 
 
 def test_a_change_of_a_file_behind_a_world_selects_its_cases(tree: WorkTree):
-    assert reason(tree).startswith("nothing it leans on changed")
+    assert reason(tree).startswith("carried, not run: nothing it leans on changed")
     tree.write({"fixtures/data/shop.sql": "CREATE TABLE item (id INTEGER PRIMARY KEY);"})
 
     assert reason(tree) == "fixture shop changed (fixtures/data/shop.sql)"

@@ -15,6 +15,7 @@ from seatrial.records import Manifest, PlannedCase, TrialRecord
 from seatrial.store import RUNS, Writer
 from seatrial.trace import Trace
 from seatrial.verdicts import Verdict
+from seatrial.workspace import Workspace
 
 CASES = (bike_shop.case("rent"), bike_shop.case("refuse", required=True, trials=3))
 
@@ -60,6 +61,7 @@ def test_plan_without_a_base_selects_everything_and_counts_the_trials(tree: Work
 
 
 def test_plan_with_a_base_says_why_each_case_is_selected_left_out_or_removed(tree: WorkTree):
+    released(tree)
     base = tree.head()
     cases = (bike_shop.case("rent"), bike_shop.case("return", tags=["new"]))
     bike_shop.write_tree(tree.root, bike_shop.catalog(*cases))
@@ -68,21 +70,32 @@ def test_plan_with_a_base_says_why_each_case_is_selected_left_out_or_removed(tre
     result = seatrial("plan", "--suite", "all", "--arm", "clerk-1", "--base", "HEAD^")
 
     since = f"HEAD^ ({base[:10]})"
-    assert result.stdout == (
+    assert result.stdout.partition("\nA good change takes ")[0] == (
         f"Suite all by clerk-1, compared with {since}\n"
         "\n"
         "Selected: 1 case, 2 trials\n"
         "  return  ×2  new case\n"
         "\n"
         "Left out: 1 case\n"
-        f"  rent  nothing it leans on changed since {since}\n"
+        f"  rent  carried, not run: nothing it leans on changed since {since}\n"
         "\n"
         "Removed: 1 case\n"
-        "  refuse  removed: the case was deleted; it was required\n" + NONE_ADDED
+        "  refuse  removed: the case was deleted; it was required\n"
     )
 
 
+def test_plan_without_a_baseline_carries_nothing(tree: WorkTree):
+    result = seatrial("plan", "--suite", "all", "--arm", "clerk-1", "--base", "HEAD")
+
+    why = (
+        "nothing can stand for it: nothing is released here: there is no branch seatrial-baselines"
+    )
+    assert f"  rent    ×2  {why}\n" in result.stdout
+    assert "Left out" not in result.stdout
+
+
 def test_plan_says_when_nothing_is_selected(tree: WorkTree):
+    released(tree)
     bike_shop.write_tree(tree.root, bike_shop.catalog(CASES[0]))
     tree.commit({"cases/refuse.yaml": None})
 
@@ -177,6 +190,13 @@ def test_name_of_a_file_cannot_steer_the_terminal(tree: WorkTree):
 
 
 # --- release, baseline ---
+
+
+def released(tree: WorkTree) -> None:
+    """A release of the documents as they lie there."""
+    prints = Workspace.find(tree.root).fingerprints(documents())
+    recorded(tree, "run-0", fingerprints=prints.by_case, toolsets=prints.toolsets)
+    assert seatrial("release", "run-0", "--approved-by", "Rita").exit_code == 0
 
 
 def recorded(tree: WorkTree, name: str, violations: int = 0, **about: object) -> None:

@@ -133,12 +133,13 @@ def test_one_case_can_be_asked_for(tmp_path: Path):
 def test_nothing_selected_is_said_with_the_reason_for_each_case(tmp_path: Path):
     _repository(tmp_path, bike_shop.case("a"), bike_shop.case("b"), _rents())
     _commit(tmp_path)
+    baseline = _released(tmp_path)
 
-    done = _seatrial(tmp_path, "run", "--suite", "all", "--base", "HEAD")
+    done = _seatrial(tmp_path, "run", "--suite", "all", "--base", "HEAD", *baseline)
 
     assert done.returncode == 0
     assert done.stdout.startswith(
-        "No case is selected, so nothing is run.\n  a  nothing it leans on"
+        "No case is selected, so nothing is run.\n  a  carried, not run: nothing it leans on"
     )
     assert list(store.Run.open(store.find(tmp_path, "latest")).records()) == []
 
@@ -146,6 +147,7 @@ def test_nothing_selected_is_said_with_the_reason_for_each_case(tmp_path: Path):
 def test_only_what_changed_since_the_base_is_run(tmp_path: Path):
     _repository(tmp_path, bike_shop.case("a"), bike_shop.case("b"), _rents())
     _commit(tmp_path)
+    baseline = _released(tmp_path)
     bike_shop.write_tree(
         tmp_path, bike_shop.catalog(bike_shop.case("b", title="Another title"), _rents())
     )
@@ -153,7 +155,7 @@ def test_only_what_changed_since_the_base_is_run(tmp_path: Path):
         "kind: suite\nid: all\ncases: [a, b]\ntrials: 2\n", encoding="utf-8"
     )
 
-    done = _seatrial(tmp_path, "run", "--suite", "all", "--base", "HEAD")
+    done = _seatrial(tmp_path, "run", "--suite", "all", "--base", "HEAD", *baseline)
 
     assert done.stdout.splitlines()[0] == "b  rents  2/2 passed"
     manifest = store.Run.open(store.find(tmp_path, "latest")).manifest
@@ -338,6 +340,18 @@ def _commit(root: Path) -> None:
         ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "-qm", "First"],
     ):
         subprocess.run(["git", *words], cwd=root, check=True, env=_environment(), timeout=60)
+
+
+def _released(root: Path) -> tuple[str, str]:
+    """Run and release everything; how to name the baseline."""
+    folder = ".seatrial/baselines"
+    for words in (
+        ["run", "--suite", "all", "--out", ".seatrial/first"],
+        ["release", ".seatrial/first", "--approved-by", "Rita", "--to", folder],
+    ):
+        done = _seatrial(root, *words)
+        assert done.returncode == 0, done.stderr
+    return "--baseline", folder
 
 
 def _environment() -> dict[str, str]:

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 
+from seatrial.comparability import HARNESS, conditions
 from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, Suite
 from seatrial.documents.answers import Answers
-from seatrial.selection import Base, select
+from seatrial.selection import Base, Dependencies, Known, Used, select
 
 WORLD = {
     "kind": "fixture",
@@ -73,15 +75,41 @@ def catalog(**changed: Any) -> Catalog:
 BEFORE = catalog()
 
 
+def used(
+    then: Catalog,
+    case: str,
+    *called: str,
+    valid: int = 4,
+    components: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Used, ...]:
+    """One batch of a baseline that was recorded with these documents."""
+    leaned_on = {**conditions(then)[case], "harness": HARNESS, **components}
+    listed = frozenset({"shop/look", "shop/pay"})
+    return (Used(valid=valid, conditions=leaned_on, called=frozenset(called), listed=listed),)
+
+
+def known(now: Catalog, **records: tuple[Used, ...]) -> Known:
+    """A baseline that was recorded with today's documents, but for what is given."""
+    every = {id: used(now, id) for id in now.cases}
+    return Known(today=conditions(now), records={"desk": Dependencies(cases={**every, **records})})
+
+
 def reasons(
-    now: Catalog, before: Catalog | None = BEFORE, files: tuple[str, ...] = ()
+    now: Catalog,
+    before: Catalog | None = BEFORE,
+    files: tuple[str, ...] = (),
+    known_cases: Known | None = None,
 ) -> Mapping[str, tuple[bool, tuple[str, ...]]]:
     base = Base(name="main", catalog=before, changed_files=frozenset(files))
-    planned = select(now, now.suites["smoke"], [now.arms["candidate"]], base=base)
+    arms = [now.arms["candidate"]]
+    planned = select(now, now.suites["smoke"], arms, base=base, known=known_cases or known(now))
+    assert all(
+        p.carried is (not p.selected and p.reasons[0].startswith("carried")) for p in planned
+    )
     return {p.case: (p.selected, p.reasons) for p in planned}
 
 
-LEFT_OUT = (False, ("nothing it leans on changed since main",))
+LEFT_OUT = (False, ("carried, not run: nothing it leans on changed since main",))
 REQUIRED = (True, ("required",))
 
 
@@ -119,9 +147,17 @@ def test_documents_that_cannot_be_read_at_the_base_select_everything():
             {"a": (True, ("case changed (tags)",))},
         ),
         (
-            catalog(answers={**ANSWERS, "title": "now"}),
+            catalog(answers={**ANSWERS, "tools": {"look": {"rules": [{"answer": "lost"}]}}}),
             (),
-            {"b": (True, ("fixture courier changed (title)",))},
+            {"b": (True, ("fixture courier changed (tools)",))},
+        ),
+        (
+            catalog(
+                answers={**ANSWERS, "title": "only a title"},
+                world={**WORLD, "title": "only a title"},
+            ),
+            (),
+            {},
         ),
         (
             catalog(suite={**SUITE, "title": "only a title"}),
@@ -160,7 +196,7 @@ def test_documents_that_cannot_be_read_at_the_base_select_everything():
         ),
         (catalog(), ("agent/other.md", "docs/agent/prompts/a.md"), {}),
     ],
-    ids=["case", "fixture", "suite title", "suite", "arm", "source", "no source"],
+    ids=["case", "fixture", "fixture title", "suite title", "suite", "arm", "source", "no source"],
 )
 def test_a_change_selects_what_leans_on_it_and_nothing_else(
     now: Catalog, files: tuple[str, ...], expected: dict[str, Any]
@@ -268,3 +304,156 @@ def test_trials_come_from_the_command_then_the_case_then_the_suite():
 
     assert [p.trials for p in planned] == [4, 9, 4]
     assert [p.trials for p in forced] == [2, 2, 2]
+
+
+# --- tools, by the suite's choice ---
+
+LOOK = {"description": "Look", "read_only": True}
+PAY = {"description": "Pay", "returns": "paid"}
+SHOP = {**WORLD, "actions": {"look": LOOK, "pay": PAY}}
+OPEN = {"allow": ["*"]}
+SHY = {"allow": ["look"], "see_refused": False}
+
+
+def shop(**pay: Any) -> Catalog:
+    return catalog(world={**SHOP, "actions": {"look": LOOK, "pay": {**PAY, **pay}}})
+
+
+def by_calls(found: Catalog) -> Catalog:
+    suite = Suite.model_validate({**SUITE, "select": {"tools": "called"}})
+    return replace(found, suites={"smoke": suite})
+
+
+def test_tool_that_reads_otherwise_selects_each_case_that_could_list_it():
+    found = reasons(shop(description="Pay at once"), before=shop())
+
+    why = "tool pay changed (description), which it can list"
+    assert found == {"a": (True, (why,)), "b": (True, (why,)), "c": (True, ("required", why))}
+
+
+def test_case_whose_role_is_not_shown_the_tool_is_carried():
+    roles = {"roles": {"open": OPEN, "shy": SHY}}
+    cases = [case("a", role="shy"), case("b", role="open"), case("c", role="shy", required=True)]
+    before, now = (
+        catalog(cases=cases, world={**found, **roles})
+        for found in (SHOP, {**SHOP, "actions": {"look": LOOK, "pay": {**PAY, "output": {}}}})
+    )
+
+    assert reasons(now, before=before) == {
+        "a": LEFT_OUT,
+        "b": (True, ("tool pay changed (output), which it can list",)),
+        "c": REQUIRED,
+    }
+
+
+def test_by_choice_of_the_suite_only_cases_that_called_the_tool_are_run():
+    before, now = by_calls(shop()), by_calls(shop(description="Pay at once"))
+
+    found = reasons(
+        now, before=before, known_cases=known(now, b=used(now, "b", "shop/pay", "shop/look"))
+    )
+
+    assert found["b"] == (True, ("tool pay changed (description), which it called",))
+    assert found["a"] == (False, (LEFT_OUT[1][0], "it never called pay, which changed"))
+
+
+def test_calls_of_every_batch_of_the_baseline_count():
+    before, now = by_calls(shop()), by_calls(shop(description="Pay at once"))
+    batches = (*used(now, "a"), *used(now, "a", "shop/pay"))
+
+    assert reasons(now, before=before, known_cases=known(now, a=batches))["a"][0]
+
+
+def test_where_the_calls_are_not_known_a_case_that_could_list_the_tool_is_run():
+    before, now = by_calls(shop()), by_calls(shop(description="Pay at once"))
+
+    found = reasons(now, before=before, known_cases=known(now, a=used(now, "a", valid=0)))
+
+    assert found["a"] == (True, ("tool pay changed (description), which it can list",))
+
+
+def test_what_a_tool_does_is_the_world_and_selects_every_case_of_it():
+    now = by_calls(shop(returns="refused"))
+
+    found = reasons(now, before=by_calls(shop()))
+
+    assert found["a"] == (True, ("fixture shop changed (actions)",))
+
+
+def test_changed_object_selects_every_case_of_the_world():
+    now = catalog(world={**WORLD, "objects": {"order": [{"id": "o-1"}]}})
+
+    assert reasons(now)["a"] == (True, ("fixture shop changed (objects)",))
+
+
+def test_what_the_server_says_of_itself_selects_every_case_of_the_world():
+    assert reasons(catalog(world={**WORLD, "instructions": "Be quick."}))["a"] == (
+        True,
+        ("fixture shop changed (instructions)",),
+    )
+
+
+def test_choice_itself_selects_everything_when_it_changes():
+    assert reasons(by_calls(catalog()))["a"] == (True, ("suite smoke changed (select)",))
+
+
+# --- what the baseline can stand for ---
+
+
+def test_without_a_baseline_nothing_is_carried():
+    now = catalog()
+    empty = Known(today=conditions(now), records={"desk": "nothing is released here"})
+
+    assert reasons(now, known_cases=empty)["a"] == (
+        True,
+        ("nothing can stand for it: nothing is released here",),
+    )
+    assert reasons(now, known_cases=Known())["a"] == (
+        True,
+        ("nothing can stand for it: no baseline was looked for",),
+    )
+
+
+@pytest.mark.parametrize("batches", [(), used(BEFORE, "a", valid=0)])
+def test_case_without_a_valid_trial_in_the_baseline_is_run(batches: tuple[Used, ...]):
+    now = catalog()
+
+    assert reasons(now, known_cases=known(now, a=batches))["a"] == (
+        True,
+        ("no valid trial of it in the baseline",),
+    )
+
+
+@pytest.mark.parametrize("component", ["case", "world", "harness"])
+def test_case_whose_baseline_leaned_on_something_else_is_run(component: str):
+    now = catalog()
+
+    found = reasons(now, known_cases=known(now, a=used(now, "a", components={component: "other"})))
+
+    assert found["a"] == (True, (f"the baseline cannot stand for it ({component})",))
+
+
+@pytest.mark.parametrize("component", ["checks", "grading", "source:prompts", "tool:look"])
+def test_what_can_be_graded_again_and_what_is_the_arms_is_carried(component: str):
+    now = catalog()
+
+    assert reasons(now, known_cases=known(now, a=used(now, "a", components={component: "x"})))[
+        "a"
+    ] == (LEFT_OUT)
+
+
+def test_case_of_which_nothing_was_recorded_but_trials_is_run():
+    now = catalog()
+    blank = Used(valid=4, conditions={}, called=frozenset(), listed=frozenset())
+
+    assert reasons(now, known_cases=known(now, a=(blank,)))["a"] == (
+        True,
+        ("the baseline cannot stand for it (what it was run with was not recorded)",),
+    )
+
+
+def test_one_batch_that_fits_is_enough():
+    now = catalog()
+    batches = (*used(now, "a", components={"world": "other"}), *used(now, "a"))
+
+    assert reasons(now, known_cases=known(now, a=batches))["a"] == LEFT_OUT

@@ -11,6 +11,7 @@ from seatrial.baseline.flakes import Flakes, flakes
 from seatrial.baseline.holding import Held, foresee, hold, stricter_policy
 from seatrial.baseline.ledger import Recorded
 from seatrial.baseline.listing import history, released
+from seatrial.baseline.recalling import dependencies, recalling
 from seatrial.baseline.recording import Added, add, apart_from_release, valid_trials
 from seatrial.baseline.releasing import Released, release
 from seatrial.baseline.rerunning import Beside, beside, beside_again
@@ -29,10 +30,12 @@ __all__ = [
     "apart_from_release",
     "beside",
     "beside_again",
+    "dependencies",
     "flakes",
     "foresee",
     "history",
     "hold",
+    "recalling",
     "release",
     "released",
     "resolve",

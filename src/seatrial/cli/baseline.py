@@ -118,13 +118,21 @@ def _history(held: Baseline) -> dict[str, Any]:
 
     from seatrial import baseline as baselines
 
+    leaned_on = baselines.dependencies(held).cases
     return {
         "batches": [
             recorded.batch.model_dump(mode="json", exclude={"files", "format"})
             for recorded in held.batches
         ],
         "cases": [
-            {**dataclasses.asdict(case), "rate": case.rate, "bounds": case.bounds}
+            {
+                **dataclasses.asdict(case),
+                "rate": case.rate,
+                "bounds": case.bounds,
+                "called": sorted({tool for used in leaned_on[case.case] for tool in used.called}),
+                "listed": sorted({tool for used in leaned_on[case.case] for tool in used.listed}),
+                "components": leaned_on[case.case][-1].conditions,
+            }
             for case in baselines.flakes(held)
         ],
     }

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 @click.option(
     "--base",
     metavar="REV",
-    help="Select what changed since HEAD parted from this revision, and the required cases. "
-    "Without it every case is selected.",
+    help="Select what changed since HEAD parted from this revision, what the baseline cannot stand for, and "
+    "the required cases. Without it every case is selected.",
 )
 @click.option(
     "--trials",
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     "--baseline",
     "spec",
     metavar="PATH|REF",
-    help="Expect trials by the records of this, not of the newest release.",
+    help="The baseline to go by, not the newest release.",
 )
 @click.option("--format", "shape", type=click.Choice(["text", "json"]), default="text")
 @click.option(
@@ -62,11 +62,14 @@ def plan(
     For a single arm also how many trials a good change takes: those planned to begin with, and those added to
     cases that look suspicious by chance. Cost is told in trials; no price list is known.
     """
+    from seatrial.baseline import recalling
     from seatrial.cli.expected import expected
     from seatrial.workspace import Workspace
 
     workspace = Workspace.find(root)
-    selection = workspace.select(suite, arms, base=base, trials=trials)
+    selection = workspace.select(
+        suite, arms, base=base, trials=trials, recall=recalling(workspace, spec)
+    )
     good = None
     if trials is None and len(selection.arms) == 1 and selection.selected:
         good = expected(workspace, selection, spec)

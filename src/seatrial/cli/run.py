@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 @click.option(
     "--base",
     metavar="REV",
-    help="Run what changed since HEAD parted from this revision, and the required cases.",
+    help="Run what changed since HEAD parted from this revision, what the baseline cannot stand for, and the "
+    "required cases.",
 )
 @click.option(
     "--rerun-baseline",
@@ -111,6 +112,7 @@ def run(
     Exit codes: 0 every trial has a record (be it failed or invalid), 3 no trial was valid, 130
     stopped before the end.
     """
+    from seatrial.baseline import recalling
     from seatrial.cli import adding
     from seatrial.workspace import Workspace
 
@@ -136,7 +138,9 @@ def run(
             f"--max-trials bounds what is added to suspicious cases, and {fixing} says that nothing is",
             hint="leave out one of them",
         )
-    selection = workspace.select(suite, arms, base=base, trials=trials)
+    selection = workspace.select(
+        suite, arms, base=base, trials=trials, recall=recalling(workspace, baseline)
+    )
     planned = _only(selection, cases, trials) if cases else selection.cases
     wanted = _Wanted(trials, max_trials, at_once, out, seed)
     against: Baseline | None = None

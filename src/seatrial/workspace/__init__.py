@@ -1,5 +1,5 @@
 """What `git` and `loading` give, joined, so that every command selects by the same rules."""
 
-from seatrial.workspace.folder import Selection, Workspace
+from seatrial.workspace.folder import Recall, Selection, Workspace
 
-__all__ = ["Selection", "Workspace"]
+__all__ = ["Recall", "Selection", "Workspace"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,9 @@ from seatrial.workspace.files import SourceFiles
 from seatrial.workspace.world_files import WorldFiles
 
 _MARKS = ("cases", "suites", ".git")
+
+Recall = Callable[[str, str], selection.Dependencies | str]
+"""Suite and agent → the dependency record of the agent's baseline, or why there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +203,7 @@ class Workspace:
         *,
         base: str | None = None,
         trials: int | None = None,
+        recall: Recall | None = None,
     ) -> Selection:
         """Which cases of a suite run, and why.
 
@@ -209,6 +213,8 @@ class Workspace:
             base: A revision. Compared is the folder as it lies there with the commit where that revision
                 and HEAD parted, which is the revision itself where HEAD descends from it.
             trials: Trials per case, instead of what cases and suite say.
+            recall: Asked for the dependency record of an agent, where there is a base. Without it no case
+                can be left out.
 
         Raises:
             InvalidDocuments: the documents of the folder cannot be read.
@@ -224,10 +230,18 @@ class Workspace:
         self.world_digests(replace(catalog, fixtures={world.id: world for world in the_worlds}))
         the_cases = catalog.suite_cases(the_suite)
         self.check_digests(replace(catalog, cases={c.id: c for c in the_cases}))
-        commit, compared = None, None
+        commit, compared, known = None, None, None
         if base is not None:
             commit, compared = self._base(base, the_arms, the_worlds, the_cases)
-        cases = selection.select(catalog, the_suite, the_arms, base=compared, trials=trials)
+            if recall is not None:
+                agents = sorted({arm.agent for arm in the_arms})
+                known = selection.Known(
+                    today=self.conditions(catalog.part(c.id for c in the_cases)),
+                    records={agent: recall(the_suite.id, agent) for agent in agents},
+                )
+        cases = selection.select(
+            catalog, the_suite, the_arms, base=compared, known=known, trials=trials
+        )
         return Selection(
             catalog=catalog,
             suite=the_suite,
