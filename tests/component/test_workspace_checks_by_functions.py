@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests import bike_shop
+from tests import bike_shop, recall
 from tests.shell import seatrial
 from tests.work_trees import WorkTree
 
@@ -43,7 +43,8 @@ def prints(tree: WorkTree) -> dict[str, dict[str, str]]:
 
 
 def selected(tree: WorkTree) -> dict[str, tuple[str, ...]]:
-    selection = Workspace.find(tree.root).select("all", base="HEAD")
+    workspace = Workspace.find(tree.root)
+    selection = workspace.select("all", base="HEAD", recall=recall.everything(workspace))
     return {case.case: case.reasons for case in selection.cases if case.selected}
 
 

@@ -43,9 +43,9 @@ def of_case(
         yield f"case changed ({', '.join(differing)})"
     named = case.check_files()
     if changed := _fitting(base.changed_files, named):
-        yield f"checks of the case changed ({_some(sorted(changed))})"
+        yield f"checks of the case changed ({some(sorted(changed))})"
     elif unknown := _fitting(base.unversioned_files, named):
-        yield f"checks of the case may have changed (git does not keep {_some(sorted(unknown))})"
+        yield f"checks of the case may have changed (git does not keep {some(sorted(unknown))})"
     if in_suite_before and case.id not in in_suite_before:
         yield "new in the suite"
 
