@@ -242,6 +242,7 @@ def test_recording_that_was_stopped_is_gone_on_with_and_then_added(tree: WorkTre
     tree.git("update-ref", "refs/heads/seatrial-baselines", "seatrial-baselines^")
     path = Path(stored.where) / "journal.jsonl"
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:1]))
+    path.with_name("seal.json").unlink()  # a run that was killed has none
     name = stored.manifest.run
 
     assert "3 of 4 planned trials have no record" in refused(
