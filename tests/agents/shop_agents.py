@@ -34,6 +34,12 @@ async def calls_for_ever(text, seat):
         await seat.call("get_bike", bike="b-1")
 
 
+async def sends_without_end(text, seat):
+    for _ in range(12):
+        await seat.call("get_bike", bike="b" * 3_000_000)
+    return "I sent a lot."
+
+
 async def sleeps(text, seat):
     await asyncio.sleep(600)
 

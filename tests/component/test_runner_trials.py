@@ -130,6 +130,19 @@ def test_one_call_too_many_ends_the_trial_and_fails_it(tmp_path: Path):
     assert len(trace.calls) == 4
 
 
+def test_agent_that_sends_more_than_can_be_recorded_is_stopped_and_its_trial_is_invalid(
+    tmp_path: Path,
+):
+    """Thirty trials side by side must not fill the memory, whatever their agents send."""
+    flooding, rents = _run(tmp_path, "sends_without_end", "rents", trials=1)
+
+    record, trace = flooding if flooding[0].arm == "sends_without_end" else rents
+    assert (record.verdict, record.cause) == (Verdict.INVALID, Cause.AGENT_UNREACHABLE)
+    assert "came to more than 32,000,000 bytes" in record.detail
+    assert 5 <= len(trace.calls) < 12
+    assert {r.verdict for r, _ in (flooding, rents)} == {Verdict.INVALID, Verdict.PASSED}
+
+
 def test_stored_trace_graded_again_comes_to_the_same_findings(tmp_path: Path):
     _run(tmp_path, "rents", "does_nothing", "scraps", "dies", trials=2)
 

@@ -25,6 +25,13 @@ _MOST_MISFITS, _LONGEST_MISFIT = 5, 300
 """What is recorded of arguments that do not fit: sentences, and characters of each."""
 
 
+MOST_RECORDED = 32_000_000
+"""Bytes that the calls of one trial and their answers may come to. They lie in memory until it ends, beside those
+of all trials under way."""
+_EACH = 2_000
+"""What a call or a list takes beside its arguments and its answer, about."""
+
+
 class ChannelClosed(Exception):
     """The trial is over; nothing is called any more."""
 
@@ -86,6 +93,8 @@ class Channel:
         self._on_close = on_close
         self._events: list[Listed | Called | None] = []
         self._calls = 0
+        self._recorded = 0
+        """Bytes, about."""
         self._faults: list[Fault] = []
         self._running: set[Call] = set()
         self._limit = anyio.Event()
@@ -107,6 +116,11 @@ class Channel:
     def limit_hit(self) -> bool:
         """More calls were made than allowed."""
         return self._limit.is_set()
+
+    @property
+    def flooded(self) -> bool:
+        """The agent sent, or asked for, more than can be recorded; from then on nothing was carried out."""
+        return self._recorded > MOST_RECORDED
 
     async def until_limit(self) -> None:
         """Wait for the call that is one too many."""
@@ -176,8 +190,9 @@ class Channel:
             UsageError: there is no such server.
             ValueError: the arguments are no JSON.
         """
-        tool, arguments = jsonrpc.copy([tool, arguments])
-        call = self.begin(self._line(tool, server), tool, arguments)
+        data = jsonrpc.encode([tool, arguments])
+        tool, arguments = jsonrpc.decode(data)
+        call = self.begin(self._line(tool, server), tool, arguments, size=len(data))
         answer = await self.finish(call)
         return answer.model_copy(deep=True)
 
@@ -202,19 +217,29 @@ class Channel:
             for name, offered in line.tools().items()
             if rights is None or rights.visible(name)
         ]
-        self._events.append(
-            Listed(
-                turn=self.turn,
-                server=line.server.name,
-                tools=tuple(tool.name for tool in tools),
-                at_ms=self._clock(),
+        if not self.flooded:
+            self._recorded += _EACH
+            self._events.append(
+                Listed(
+                    turn=self.turn,
+                    server=line.server.name,
+                    tools=tuple(tool.name for tool in tools),
+                    at_ms=self._clock(),
+                )
             )
-        )
         return tools
 
-    def begin(self, line: Line, tool: str, arguments: Any) -> Call:
-        """Take a call in. It is over at once unless it must wait or go to its server: see `finish`."""
+    def begin(self, line: Line, tool: str, arguments: Any, *, size: int) -> Call:
+        """Take a call in. It is over at once unless it must wait or go to its server: see `finish`.
+
+        Args:
+            line: the server it goes to.
+            tool: the tool's name.
+            arguments: a JSON value.
+            size: bytes of name and arguments.
+        """
         self._check_open()
+        self._recorded += _EACH + size
         self._calls += 1
         call = Call(
             line=line,
@@ -226,6 +251,12 @@ class Channel:
             at_ms=self._clock(),
             place=len(self._events),
         )
+        if self.flooded:
+            call.answer = Answer.of_text(
+                f"Not carried out: the calls of this conversation come to more than {MOST_RECORDED:,} bytes.",
+                is_error=True,
+            )
+            return call
         self._events.append(None)
         if self._house.beyond_limit(call.number):
             self._limit.set()
@@ -315,6 +346,7 @@ class Channel:
         if call.answer is not None:
             return
         call.answer = answer
+        self._recorded += sum(len(part.get("text") or "") for part in answer.content)
         took_ms = self._clock() - call.at_ms
         self._events[call.place] = Called(
             turn=call.turn,

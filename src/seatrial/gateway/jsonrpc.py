@@ -61,7 +61,16 @@ def copy(value: Any) -> Any:
     Raises:
         ValueError: it is no JSON value.
     """
-    return from_json(encode(value), allow_inf_nan=False)
+    return decode(encode(value))
+
+
+def decode(data: bytes) -> Any:
+    """The value that `encode` wrote.
+
+    Raises:
+        ValueError: it is nested too deep to be read.
+    """
+    return from_json(data, allow_inf_nan=False)
 
 
 def result(id: str | int, value: Any) -> dict[str, Any]:

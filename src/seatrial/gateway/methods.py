@@ -89,10 +89,12 @@ def begin_call(channel: Channel, line: Line, message: dict[str, Any]) -> Call:
     if not isinstance(name, str):
         raise RpcError(INVALID_PARAMS, "tools/call needs params.name, a text")
     try:
-        jsonrpc.encode(arguments)  # a number may be too large for any: 1e999 is read as infinite
+        size = len(
+            jsonrpc.encode(arguments)
+        )  # a number may be too large for any: 1e999 is read as infinite
     except ValueError as error:
         raise RpcError(INVALID_PARAMS, f"params.arguments: {error}") from None
-    return channel.begin(line, name, {} if arguments is None else arguments)
+    return channel.begin(line, name, {} if arguments is None else arguments, size=len(name) + size)
 
 
 def call_result(call: Call, *, modern: bool) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from seatrial.checks.regrading import unfillable
 from seatrial.documents import Arm, Case, Catalog, digest, placeholders
 from seatrial.errors import ArmError, Error, ToolServerError
 from seatrial.gateway import Channel, Gateway
+from seatrial.gateway.channel import MOST_RECORDED
 from seatrial.plan import Trial
 from seatrial.records import TrialRecord, Violation
 from seatrial.redaction import Redactor
@@ -163,6 +164,11 @@ class Conductor:
             finally:
                 channel.close()
                 course.seen = channel.events
+            if channel.flooded:
+                course.failure = _Failure(
+                    Cause.AGENT_UNREACHABLE,
+                    f"the agent's tool calls and their answers came to more than {MOST_RECORDED:,} bytes",
+                )
             if channel.faults:
                 # The tools come first: an agent that gave up because of them is not to blame.
                 fault = channel.faults[0]
