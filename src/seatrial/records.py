@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from seatrial.documents import Policy
 from seatrial.trace import Usage
 from seatrial.verdicts import Cause, Finding, Verdict
 
@@ -67,6 +68,8 @@ class PlannedCase(_Record):
 
     case: str
     selected: bool
+    removed: bool = False
+    """The suite had it at the base for an agent of this run, and has it no longer."""
     reasons: tuple[str, ...]
     """Why, in words: `required`, `case changed`, `fixture helpdesk changed`, `arm changed`, …"""
     required: bool = False
@@ -161,6 +164,8 @@ class Manifest(_Record):
     """The work tree differed from that commit."""
     base: str | None = None
     """The base revision of the selection; None when everything was selected."""
+    base_policy: Policy | None = None
+    """The gate's policy of the suite at the base: a change is judged by no looser one."""
     plan: tuple[PlannedCase, ...] = ()
     fingerprints: dict[str, dict[str, str]] = Field(default_factory=dict)
     """`case@arm` → named component → digest (`seatrial.comparability`)."""

@@ -123,6 +123,7 @@ def test_plan_as_json_says_the_same(tree: WorkTree):
             {
                 "case": "rent",
                 "selected": True,
+                "removed": False,
                 "required": False,
                 "trials": 2,
                 "carried": False,
@@ -132,6 +133,7 @@ def test_plan_as_json_says_the_same(tree: WorkTree):
             {
                 "case": "refuse",
                 "selected": True,
+                "removed": False,
                 "required": True,
                 "trials": 3,
                 "carried": False,

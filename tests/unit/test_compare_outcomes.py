@@ -292,6 +292,30 @@ def test_case_that_lost_its_mark_is_still_required():
     assert (comparison.cases[0].required, comparison.cases[0].loosened) == (True, True)
 
 
+def test_case_that_the_plan_requires_is_required_whatever_its_document_says():
+    plan = (PlannedCase(case="a", selected=True, reasons=(), required=True, trials=4),)
+
+    comparison = compare(None, side({"a": "pppp"}, plan=plan), POLICY)
+
+    assert (comparison.cases[0].required, comparison.cases[0].loosened) == (True, True)
+
+
+def test_case_that_the_plan_names_removed_is_so_though_the_suite_has_it_for_another_agent():
+    facts = (CaseFacts("a", agent="helpdesk"), CaseFacts("b", agent="pilot", required=True))
+    plan = (
+        PlannedCase(case="a", selected=True, reasons=(), trials=4),
+        PlannedCase(case="b", selected=False, removed=True, reasons=(), required=True),
+    )
+
+    comparison = compare(
+        side({"a": GOOD}, arm="released"), side({"a": "pppp"}, cases=facts, plan=plan), POLICY
+    )
+
+    assert [(c.case, c.outcome, c.required) for c in comparison.cases][1:] == [
+        ("b", Outcome.REMOVED, True)
+    ]
+
+
 # comparability
 
 

@@ -284,13 +284,43 @@ def test_case_that_left_the_suite_is_told_from_one_that_was_deleted():
 def test_required_flag_taken_away_counts_as_a_change_of_the_case():
     now = catalog(cases=[case("a"), case("b", answers="courier"), case("c")])
 
-    assert reasons(now)["c"] == (True, ("case changed (required)",))
+    assert reasons(now)["c"] == (
+        True,
+        ("required at main, no longer marked so", "case changed (required)"),
+    )
+
+
+def test_case_that_was_required_at_the_base_stays_so_in_the_plan():
+    now = catalog(cases=[case("a"), case("b", answers="courier"), case("c")])
+    arms = [now.arms["candidate"]]
+
+    planned = select(now, now.suites["smoke"], arms, base=Base(name="main", catalog=BEFORE))
+
+    assert {p.case: p.required for p in planned} == {"a": False, "b": False, "c": True}
+
+
+def test_case_that_is_given_to_another_agent_is_removed_from_this_one():
+    given = case("c", agent="pilot", required=True)
+    now = catalog(cases=[case("a"), case("b", answers="courier"), given])
+    arms = [now.arms["candidate"]]
+
+    planned = select(now, now.suites["smoke"], arms, base=Base(name="main", catalog=BEFORE))
+
+    assert [(p.case, p.selected, p.removed, p.required, p.reasons) for p in planned[2:]] == [
+        (
+            "c",
+            False,
+            True,
+            True,
+            ("removed: it is for the agent pilot now", "it was required"),
+        )
+    ]
 
 
 def test_case_of_another_agent_is_left_out_by_name_even_when_required():
     cases = [case("a"), case("b", agent="pilot", required=True), case("c")]
 
-    found = reasons(catalog(cases=cases))
+    found = reasons(catalog(cases=cases), before=catalog(cases=cases))
 
     assert found["b"] == (False, ("no arm of this run is of the agent pilot",))
 

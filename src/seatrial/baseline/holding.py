@@ -46,9 +46,9 @@ def _collector_paused() -> Iterator[None]:
 def hold(run: Run, arm: str, baseline: Baseline | None) -> Held:
     """Compare one arm of a run with a baseline and its ledger.
 
-    The policy is the stricter of the baseline's and the run's own, point by point: a change cannot loosen what
-    it is judged by before somebody has released it. Stored trials of cases in which only the checks have
-    changed are graded again by the candidate's.
+    The policy is the strictest of the baseline's, that at the base of the run's selection, and the run's own, point
+    by point: a change cannot loosen what it is judged by before somebody has released it. Stored trials of cases in
+    which only the checks have changed are graded again by the candidate's.
 
     Args:
         run: the run.
@@ -60,13 +60,16 @@ def hold(run: Run, arm: str, baseline: Baseline | None) -> Held:
         BaselineError: the baseline cannot be read.
     """
     own = policy_of(run)
+    loosened: tuple[str, ...] = ()
+    if run.manifest.base_policy is not None:
+        own, loosened = stricter(run.manifest.base_policy, own)
     ended = run.sealed  # asked first: of altered files nothing else is worth saying
     candidate = Side.of(
         run.manifest, run.catalog, arm, run.records(arm), where=run.where, ended=ended
     )
     if baseline is None:
-        return Held(compare(None, candidate, own), ())
-    policy, loosened = stricter(policy_of(baseline.run), own)
+        return Held(compare(None, candidate, own), loosened)
+    policy, than_released = stricter(policy_of(baseline.run), own)
     stored, *ledger = (
         side_graded_by(part, of, candidate, run.catalog) for part, of in baseline.parts
     )
@@ -81,7 +84,7 @@ def hold(run: Run, arm: str, baseline: Baseline | None) -> Held:
         loosened=_passed_by_change(run, arm, baseline, stored),
         about=_about(run, baseline),
     )
-    return Held(comparison, loosened)
+    return Held(comparison, tuple(dict.fromkeys((*loosened, *than_released))))
 
 
 def foresee(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections import Counter
 
     from seatrial.baseline import Beside
-    from seatrial.documents import Catalog
+    from seatrial.documents import Catalog, Policy
     from seatrial.records import Manifest, PlannedCase, TrialRecord
     from seatrial.runner import Equipment
     from seatrial.store import Writer
@@ -34,6 +34,7 @@ def manifest_of(
     trials: int,
     seed: int | None = None,
     base: str | None = None,
+    base_policy: Policy | None = None,
     beside: Beside | None = None,
 ) -> Manifest:
     """What a new run says of itself before its first trial.
@@ -46,6 +47,7 @@ def manifest_of(
         trials: trials per case where nothing else is said.
         seed: drawn when None.
         base: the commit of the selection.
+        base_policy: the gate's policy of the suite there.
         beside: the released arm among its arms.
     """
     import datetime as dt
@@ -68,6 +70,7 @@ def manifest_of(
         revision=revision,
         dirty=dirty,
         base=base,
+        base_policy=base_policy,
         plan=planned,
         fingerprints=prints.by_case,
         toolsets=prints.toolsets,

@@ -106,7 +106,7 @@ def _data(workspace: Workspace, selection: Selection, good: Expected | None) -> 
 def _lines(selection: Selection, good: Expected | None) -> list[str]:
     chosen = selection.selected
     others = [c for c in selection.cases if not c.selected]
-    removed = [c for c in others if c.case not in selection.catalog.cases or _is_removed(c)]
+    removed = [c for c in others if c.removed]
     left_out = [c for c in others if c not in removed]
     arms = ", ".join(arm.id for arm in selection.arms)
     since = f", compared with {selection.base_name}" if selection.base else ""
@@ -142,10 +142,6 @@ def _good(good: Expected) -> str:
         f"A good change takes {good.trials:.1f} trials on average: {good.planned} planned, {good.added:.1f} added "
         f"on suspicion, {good.live:.1f} of these of the released arm. Prices are not known."
     )
-
-
-def _is_removed(case: PlannedCase) -> bool:
-    return any(reason.startswith("removed: ") for reason in case.reasons)
 
 
 def _table(cases: tuple[PlannedCase, ...] | list[PlannedCase]) -> list[str]:

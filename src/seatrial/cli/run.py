@@ -235,6 +235,7 @@ def _begun(
             trials=wanted.trials or selection.suite.trials,
             seed=wanted.seed,
             base=selection.base,
+            base_policy=selection.base_policy,
             beside=beside,
         )
         if against is not None and adaptive:

@@ -50,8 +50,9 @@ def entries(
     entries = []
     for case, facts in now.items():
         planned = plan.get(case)
-        loosened = not facts.required and case in before and before[case].required
-        required = facts.required or loosened or (planned is not None and planned.required)
+        at_base = planned is not None and planned.required
+        loosened = not facts.required and (at_base or (case in before and before[case].required))
+        required = facts.required or loosened
         entries.append(
             Entry(
                 replace(
@@ -92,7 +93,7 @@ def _removed(
         if case not in now and (case in listed or given_away or without_base):
             gone[case] = facts
     for case, planned in listed.items():
-        if case not in now and case not in in_suite:
+        if case not in now and (planned.removed or case not in in_suite):
             known = gone.get(case, CaseFacts(case))
             gone[case] = replace(known, required=known.required or planned.required)
     return gone

@@ -42,10 +42,17 @@ def select(
             of_arms[arm.agent] += reasons_to_run.of_arm(arm, base, base.catalog)
     planned = []
     for case in catalog.suite_cases(suite):
+        old = before.get(case.id)
+        if case.agent not in of_arms and old is not None and old.agent in of_arms:
+            planned.append(_gone(old, f"it is for the agent {case.agent} now"))
+            continue
         if case.agent not in of_arms:
             planned.append(_left_out(case, f"no arm of this run is of the agent {case.agent}"))
             continue
+        required = case.required or (old is not None and old.required)
         reasons = [*(["required"] if case.required else []), *general]
+        if base is not None and required and not case.required:
+            reasons.insert(0, f"required at {base.name}, no longer marked so")
         passed_over: tuple[str, ...] = ()
         if base and base.catalog and tools:
             reasons += reasons_to_run.of_case(case, base, base.catalog, before)
@@ -56,7 +63,8 @@ def select(
         if not reasons and (why := known.why_not_carried(case)):
             reasons.append(why)
         if reasons:
-            planned.append(_selected(case, reasons, trials or case.trials or suite.trials))
+            often = trials or case.trials or suite.trials
+            planned.append(_selected(case, reasons, often, required=required))
         else:
             name = base.name if base else ""
             planned.append(_carried(case, name, passed_over))
@@ -81,16 +89,25 @@ def _removed(catalog: Catalog, suite: Suite, before: dict[str, Case]) -> Iterato
         if id in kept:
             continue
         what = "no longer in the suite" if id in catalog.cases else "the case was deleted"
-        reasons = (f"removed: {what}", *(("it was required",) if old.required else ()))
-        yield PlannedCase(case=id, selected=False, reasons=reasons, required=old.required)
+        yield _gone(old, what)
 
 
-def _selected(case: Case, reasons: Sequence[str], trials: int) -> PlannedCase:
+def _gone(old: Case, why: str) -> PlannedCase:
+    """A case that the arms of this run had at the base."""
+    reasons = (f"removed: {why}", *(("it was required",) if old.required else ()))
+    return PlannedCase(
+        case=old.id, selected=False, removed=True, reasons=reasons, required=old.required
+    )
+
+
+def _selected(
+    case: Case, reasons: Sequence[str], trials: int, *, required: bool
+) -> PlannedCase:
     return PlannedCase(
         case=case.id,
         selected=True,
         reasons=tuple(dict.fromkeys(reasons)),
-        required=case.required,
+        required=required,
         trials=trials,
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from seatrial import loading, selection
 from seatrial.comparability import Fingerprints, conditions, fingerprints
-from seatrial.documents import Arm, Case, Catalog, Suite, World
+from seatrial.documents import Arm, Case, Catalog, Policy, Suite, World
 from seatrial.errors import InvalidDocuments, RevisionError, UsageError
 from seatrial.git import Repository
 from seatrial.records import PlannedCase
@@ -36,6 +36,8 @@ class Selection:
     """The commit that the documents were compared with."""
     base_name: str
     """The same for people; empty without a base."""
+    base_policy: Policy | None = None
+    """The gate's policy of the suite there; None without a base, or where the suite is new."""
 
     @property
     def selected(self) -> tuple[PlannedCase, ...]:
@@ -242,6 +244,7 @@ class Workspace:
         cases = selection.select(
             catalog, the_suite, the_arms, base=compared, known=known, trials=trials
         )
+        before = compared.catalog if compared else None
         return Selection(
             catalog=catalog,
             suite=the_suite,
@@ -249,6 +252,7 @@ class Workspace:
             cases=cases,
             base=commit,
             base_name=compared.name if compared else "",
+            base_policy=before.suites[suite].gate if before and suite in before.suites else None,
         )
 
     def _base(
