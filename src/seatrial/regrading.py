@@ -100,9 +100,10 @@ def regrade(
         The folder.
 
     Raises:
-        UsageError: the folder is not empty.
-        StorageError: a trace is missing or cannot be read, or the folder cannot be written.
+        UsageError: the folder is not empty, or the run has not ended.
+        StorageError: the run was altered, a trace is missing or cannot be read, or the folder cannot be written.
     """
+    run.demand_end()  # what is written here is sealed anew, and may not launder what was altered
     then = {
         key.rpartition("@")[0]: expanded(components, run.manifest.toolsets)
         for key, components in run.manifest.fingerprints.items()

@@ -196,6 +196,21 @@ def test_change_that_passes_because_it_loosens_its_own_checks_is_undecided(tree:
     )
 
 
+@pytest.mark.parametrize("altered", ["journal.jsonl", "traces.jsonl", "documents.json"])
+def test_run_that_was_altered_is_not_graded_again_into_one_that_looks_whole(
+    tree: WorkTree, altered: str
+):
+    does(tree, "run", "-s", "small")
+    file = next((tree.root / ".seatrial" / "runs").iterdir()) / altered
+    file.write_text(file.read_text(encoding="utf-8").replace("refund", "refunt", 1), "utf-8")
+
+    status, out, err = seatrial(tree.root, "regrade", "latest")
+
+    assert (status, out) == (4, "")
+    assert f"{altered} is not what the run left there" in err
+    assert len(list((tree.root / ".seatrial" / "runs").iterdir())) == 1
+
+
 def test_gate_of_a_run_that_was_graded_again_says_so(tree: WorkTree):
     does(tree, "run", "-s", "small")
     does(tree, "release", "latest", *help_desk.APPROVED)

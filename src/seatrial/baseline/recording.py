@@ -106,6 +106,7 @@ def add(
             f"{found.info.where} is no release in force, so nothing can be added to its ledger",
             hint="leave out --baseline for the newest release, or name the folder of one",
         )
+    run.demand_end()
     arm = _one_arm(run, arm)
     against = list(_objections(run, arm, found, kind))
     if against:

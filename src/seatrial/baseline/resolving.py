@@ -178,10 +178,7 @@ def _of_release(files: Mapping[str, bytes], *, where: str, reason: str) -> Basel
 def _of_run(run: Run, suite: str, agent: str) -> Baseline:
     """A run that nobody released, taken as it is."""
     manifest = run.manifest
-    if not run.sealed:
-        raise BaselineError(
-            f"{run.where} is a run that has not ended", hint=f"seatrial run --resume {run.where}"
-        )
+    run.demand_end()
     if manifest.suite != suite:
         raise BaselineError(f"{run.where} is a run of suite {manifest.suite}, not of {suite}")
     fitting = [arm for arm in manifest.arms if run.catalog.arms[arm].agent == agent]

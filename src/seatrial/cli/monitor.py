@@ -63,6 +63,8 @@ def monitor(
 
     workspace = Workspace.find_or_here(root)
     opened = [Run.open(find(workspace.root, name)) for name in runs]
+    for run in opened:
+        run.demand_end()
     arms = [candidate_of(run, arm) for run in opened]
     suite, agent = _one_subject(opened, arms)
     found = _resolved(workspace, spec, suite, agent)

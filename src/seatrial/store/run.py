@@ -92,6 +92,18 @@ class Run:
             )
         return name is not None
 
+    def demand_end(self) -> None:
+        """Make sure that the run has ended and is as its writer left it, before something is made of it.
+
+        Raises:
+            UsageError: it is going on, or was killed.
+            StorageError: it was altered afterwards.
+        """
+        if not self.sealed:
+            raise UsageError(
+                f"{self.where} has not ended", hint=f"seatrial run --resume {self.where}"
+            )
+
     def records(self, arm: str | None = None) -> Iterator[TrialRecord]:
         """The records in the order in which trials ended, read from disk as they are taken.
 
