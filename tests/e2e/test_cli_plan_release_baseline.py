@@ -31,8 +31,11 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkTree:
     return tree
 
 
-def documents() -> Catalog:
-    arms = [bike_shop.arm(id, sources={"rules": "rules"}) for id in ("clerk-1", "clerk-2")]
+def documents(version: str = "1.0") -> Catalog:
+    arms = [
+        bike_shop.arm(id, sources={"rules": "rules"}, version=version)
+        for id in ("clerk-1", "clerk-2")
+    ]
     return bike_shop.catalog(*CASES, *arms)
 
 
@@ -201,7 +204,9 @@ def released(tree: WorkTree) -> None:
     assert seatrial("release", "run-0", "--approved-by", "Rita").exit_code == 0
 
 
-def recorded(tree: WorkTree, name: str, violations: int = 0, **about: object) -> None:
+def recorded(
+    tree: WorkTree, name: str, violations: int = 0, version: str = "1.0", **about: object
+) -> None:
     planned = tuple(
         PlannedCase(case=c.id, selected=True, reasons=("no base given",), trials=1) for c in CASES
     )
@@ -219,7 +224,7 @@ def recorded(tree: WorkTree, name: str, violations: int = 0, **about: object) ->
             **about,
         }
     )
-    with Writer.create(tree.root / RUNS / name, manifest, documents()) as writer:
+    with Writer.create(tree.root / RUNS / name, manifest, documents(version)) as writer:
         for case in CASES:
             writer.add(
                 TrialRecord(
@@ -240,6 +245,19 @@ def test_whoever_releases_a_forbidden_action_is_told(tree: WorkTree):
         f"Warning: it does something forbidden: {CASES[0].id} (1 of 1 trials)\n"
         "  → a change that does the same is not excused: its gate closes\n"
     )
+
+
+def test_version_of_an_arm_cannot_steer_the_terminal_that_it_is_released_on(tree: WorkTree):
+    recorded(tree, "run-1", version="1\x1b[2J\x1b]0;owned\x07\u202e")
+
+    for words in (
+        ("release", "latest", "--approved-by", "Rita\x1b[31m <rita@example.org>"),
+        ("baseline", "show"),
+        ("gate", "latest"),
+    ):
+        result = CliRunner().invoke(main, words)
+        assert "1\\x1b[2J\\x1b]0;owned\\x07\\u202e" in result.stdout
+        assert not set("\x1b\x07\u202e") & set(result.output)
 
 
 def test_release_tells_what_was_released_where_and_how_to_share_it(tree: WorkTree):

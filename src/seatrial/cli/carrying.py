@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seatrial.errors import ExitCode
+from seatrial.errors import ExitCode, printable
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -138,7 +138,7 @@ def _say_why_nothing_runs(manifest: Manifest) -> None:
     click.echo("No case is selected, so nothing is run.")
     width = max((len(entry.case) for entry in manifest.plan), default=0)
     for entry in manifest.plan:
-        click.echo(f"  {entry.case:<{width}}  {'; '.join(entry.reasons)}")
+        click.echo(printable(f"  {entry.case:<{width}}  {'; '.join(entry.reasons)}"))
 
 
 def _summarize(folder: Path) -> tuple[int, int]:

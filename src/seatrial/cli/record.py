@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seatrial.errors import ExitCode, UsageError
+from seatrial.errors import ExitCode, UsageError, printable
 
 if TYPE_CHECKING:
     from seatrial.baseline import Baseline
@@ -149,10 +149,11 @@ def _add(
     )
     to = "Kept to be watched" if watch else "Added to the ledger"
     batch = added.batch
-    click.echo(
+    told = (
         f"{to} of {batch.agent} {found.info.version}, suite {batch.suite}: {added.trials} trials of "
         f"{len(batch.tallies)} cases"
     )
+    click.echo(printable(told))
     click.echo(f"Baseline: {added.where}")
     if found.folder is None and remote and not push:
         click.echo(f"To share it: git push {remote} {baseline.BRANCH}")

@@ -71,7 +71,7 @@ def _tell(before: Run, after: Run) -> None:
         f"{changed or 'no'} verdict{'' if changed == 1 else 's'} changed"
     )
     for (case, arm, then, now), times in sorted(changes.items()):
-        click.echo(f"  {case} by {arm}: {times} {then} before, {now} now")
+        click.echo(f"  {shown_safely(f'{case} by {arm}')}: {times} {then} before, {now} now")
     assert after.manifest.regraded is not None
     for case, why in sorted(after.manifest.regraded.kept.items()):
-        click.echo(f"  {case} keeps its findings: {shown_safely(why)}")
+        click.echo(f"  {shown_safely(f'{case} keeps its findings: {why}')}")

@@ -54,7 +54,7 @@ def release(
     neither the work tree nor the index is touched.
     """
     from seatrial import baseline, store
-    from seatrial.errors import UsageError
+    from seatrial.errors import UsageError, printable
     from seatrial.workspace import Workspace
 
     if push and to is not None:
@@ -76,13 +76,14 @@ def release(
         allow_dirty=allow_dirty,
     )
     released = made.release
-    click.echo(
+    for line in (
         f"Released {released.agent} {released.version} ({released.arm}) for suite {released.suite}: "
         f"{released.cases} cases, {released.trials} trials, {released.passed} passed, "
-        f"{released.invalid} invalid"
-    )
-    click.echo(f"Approved by {released.approved_by}")
-    click.echo(f"Baseline: {made.where}")
+        f"{released.invalid} invalid",
+        f"Approved by {released.approved_by}",
+        f"Baseline: {made.where}",
+    ):
+        click.echo(printable(line))
     _tell_what_is_forbidden(stored, released.arm)
     if to is None and remote and not push:
         click.echo(f"To share it: git push {remote} {baseline.BRANCH}")

@@ -271,9 +271,11 @@ def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
     }
     changed = differing(before, workspace.fingerprints(_as_now(workspace, catalog)).whole())
     if changed:
+        more = f" and {len(changed) - 6} more" if len(changed) > 6 else ""
         raise UsageError(
             f"run {manifest.run} cannot go on: since it was started, these have changed: "
-            + ", ".join(changed),
+            + ", ".join(changed[:6])
+            + more,
             hint="put them back as they were, or start a new run",
         )
     with ExitStack() as stack:

@@ -108,11 +108,12 @@ def diff(
         )
         click.echo(json.dumps(written, indent=1))
         return ExitCode.UNDECIDED if changes is None else ExitCode.OPEN
-    click.echo(f"{record.case}, trial {record.number} of {record.arm}: {record.verdict}")
+    click.echo(
+        printable(f"{record.case}, trial {record.number} of {record.arm}: {record.verdict}")
+    )
     if changes is None:
-        click.echo(
-            "The end state was not captured" + (f": {record.detail}" if record.detail else ".")
-        )
+        why = f": {record.detail}" if record.detail else "."
+        click.echo(printable(f"The end state was not captured{why}"))
         return ExitCode.UNDECIDED
     for line in told(changes):
         click.echo(line)
