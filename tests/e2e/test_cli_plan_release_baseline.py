@@ -147,6 +147,13 @@ def test_plan_as_json_says_the_same(tree: WorkTree):
     }
 
 
+def test_number_of_trials_that_nobody_means_is_refused_before_anything_is_planned(tree: WorkTree):
+    result = seatrial("plan", "-s", "all", "--trials", "9" * 20)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "is not in the range 1<=x<=10000" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--trials",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10_000),
     metavar="N",
     help="Trials per case, instead of what cases and suite say.",
 )

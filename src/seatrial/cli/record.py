@@ -28,7 +28,7 @@ TRIALS, TARGET = 20, 40
 )
 @click.option(
     "--trials",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10_000),
     default=TRIALS,
     show_default=True,
     metavar="N",

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--trials",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10_000),
     metavar="N",
     help="So many trials of each case and no more, instead of adding some where a case looks suspicious.",
 )

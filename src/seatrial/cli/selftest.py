@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, default=20260101, show_default=True, metavar="N")
 @click.option(
     "--trials",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10_000),
     metavar="K",
     help="So many trials of each case and no more, instead of adding some on suspicion.",
 )

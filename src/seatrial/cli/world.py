@@ -108,9 +108,7 @@ def diff(
         )
         click.echo(json.dumps(written, indent=1))
         return ExitCode.UNDECIDED if changes is None else ExitCode.OPEN
-    click.echo(
-        printable(f"{record.case}, trial {record.number} of {record.arm}: {record.verdict}")
-    )
+    click.echo(printable(f"{record.case}, trial {record.number} of {record.arm}: {record.verdict}"))
     if changes is None:
         why = f": {record.detail}" if record.detail else "."
         click.echo(printable(f"The end state was not captured{why}"))

@@ -27,6 +27,9 @@ def _one_or_many(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
+MOST_TRIALS = 10_000
+"""Of one case by one arm, in one run. A typing error must not ask for more than a machine can hold."""
+
 Date = Annotated[dt.date, BeforeValidator(_no_number)]
 """A day, written `2026-03-16`."""
 

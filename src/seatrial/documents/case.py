@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from seatrial.documents import placeholders
-from seatrial.documents.base import Date, Document, Id, Part
+from seatrial.documents.base import MOST_TRIALS, Date, Document, Id, Part
 from seatrial.documents.checks import OF_THE_END, Check, PythonCheck
 
 Group = Literal["task", "boundary", "clarify", "injection", "purpose"]
@@ -77,7 +77,7 @@ class Case(Document):
     """What the whole trial is held against."""
     limits: Limits = Limits()
     """How far a trial of this case may go."""
-    trials: StrictInt | None = Field(default=None, ge=1)
+    trials: StrictInt | None = Field(default=None, ge=1, le=MOST_TRIALS)
     """Trials of this case; the suite says when left out."""
     owner: str = ""
     """Who answers for the case."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
-from seatrial.documents.base import Document, Id, Part
+from seatrial.documents.base import MOST_TRIALS, Document, Id, Part
 from seatrial.documents.case import Group
 
 
@@ -56,7 +56,7 @@ class Suite(Document):
     """One line for people."""
     cases: tuple[Id | Selector, ...] = Field(min_length=1)
     """Ids of cases, or selectors; in this order, each case once."""
-    trials: StrictInt = Field(default=4, ge=1)
+    trials: StrictInt = Field(default=4, ge=1, le=MOST_TRIALS)
     """Trials per case."""
     gate: Policy = Policy()
     """The policy."""

@@ -100,9 +100,7 @@ def _gone(old: Case, why: str) -> PlannedCase:
     )
 
 
-def _selected(
-    case: Case, reasons: Sequence[str], trials: int, *, required: bool
-) -> PlannedCase:
+def _selected(case: Case, reasons: Sequence[str], trials: int, *, required: bool) -> PlannedCase:
     return PlannedCase(
         case=case.id,
         selected=True,
