@@ -148,6 +148,20 @@ class Change(_Record):
     """`changed` only: the object has lost this property; `new` says nothing."""
 
 
+class Beginning(_Record):
+    """What there was of some types when the trial began.
+
+    Kept where checks look at whole objects, and the world's document does not hold its start.
+    """
+
+    types: tuple[str, ...]
+    """Object and link types that were looked at; of others nothing is known."""
+    objects: dict[str, dict[str, Json]] = Field(default_factory=dict)
+    """Type → key → properties."""
+    links: tuple[tuple[str, str, str], ...] = ()
+    """Link type, key of the object it starts from, key of the object it leads to."""
+
+
 class Trace(_Record):
     """One trial, start to end."""
 
@@ -163,6 +177,8 @@ class Trace(_Record):
     events: tuple[Event, ...] = ()
     changes: tuple[Change, ...] | None = None
     """The exact difference start → end; None when the end state was not captured."""
+    beginning: Beginning | None = None
+    """What there was of the types that the case's checks ask for, where no document says it."""
     ended: Literal["completed", "call_limit", "step_limit", "broken"] = "completed"
     """`broken`: the trial could not be carried to its end (its verdict is invalid)."""
 

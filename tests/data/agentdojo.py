@@ -209,7 +209,7 @@ class Recorded:
             if change.type not in types and change.what != "created":
                 own = self.start[change.type]
                 wanted.setdefault(change.type, {})[change.key] = own[change.key]
-        return Background(start=lambda: state_from_json(wanted))
+        return Background(start=lambda _: state_from_json(wanted))
 
 
 def case_of(checks: Sequence[Mapping[str, Any]]) -> Case:

@@ -27,7 +27,7 @@ START = state_from_json(
 
 def answer(kind, changes, *, start=START, **asked):
     check = READ.validate_python({"check": f"object_{kind}", **asked})
-    background = Background(start=lambda: start)
+    background = Background(start=lambda types: start)
     scope = Scope(trace=trace(said(), changes=changes), background=background)
     found = checks.find(check, scope)
     return found.status.value, found.reason

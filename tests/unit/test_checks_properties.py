@@ -410,7 +410,7 @@ def breaks(trace: Trace) -> object:
 
 
 background = Background(
-    start=lambda: state_from_json({"a": {"b": {"a": 1}}, "c": {}}, [("a", "b", "c")]),
+    start=lambda types: state_from_json({"a": {"b": {"a": 1}}, "c": {}}, [("a", "b", "c")]),
     functions={"m:answers": lambda trace: ("passed", "fine"), "m:breaks": breaks},
     skills={"a": "b"},
 )

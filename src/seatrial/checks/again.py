@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from seatrial import checks
+from seatrial.checks.objects import start_of
 from seatrial.checks.scope import Background, Function
 from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, placeholders
 from seatrial.state import State, start_state
@@ -32,7 +33,7 @@ class Grader:
         self._catalog = catalog
         self._arms = catalog.arms if arms is None else arms
         self._functions = functions or {}
-        self._starts: dict[str, State | None] = {}
+        self._starts: dict[int, State] = {}
 
     def findings(self, trace: Trace) -> tuple[Finding, ...]:
         """What the checks of the trace's case find in it, each with its place in the documents.
@@ -44,7 +45,7 @@ class Grader:
         case = catalog.cases[trace.case]
         arm = self._arms.get(trace.arm)
         background = Background(
-            start=lambda: self._start(case),
+            start=lambda types: self._start(case, trace, types),
             functions=self._functions,
             skills=arm.skills if arm is not None else {},
         )
@@ -53,14 +54,16 @@ class Grader:
             for finding in checks.grade(filled_as_in(case, trace, catalog), trace, background)
         )
 
-    def _start(self, case: Case) -> State | None:
-        """The state that trials of a case start from."""
-        if case.world not in self._starts:
-            world = self._catalog.world(case.world)
-            self._starts[case.world] = (
-                start_state(world) if isinstance(world, ObjectsWorld) else None
-            )
-        return self._starts[case.world]
+    def _start(self, case: Case, trace: Trace, types: Collection[str]) -> State | None:
+        """What there was of these types when the trial began."""
+        if trace.beginning is not None:
+            return start_of(trace.beginning, types)
+        world = self._catalog.world(case.world, trace.arm)
+        if not isinstance(world, ObjectsWorld):
+            return None
+        if id(world) not in self._starts:
+            self._starts[id(world)] = start_state(world)
+        return self._starts[id(world)]
 
 
 def functions_named(cases: Iterable[Case]) -> tuple[str, ...]:

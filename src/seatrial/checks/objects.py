@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from seatrial.checks import expectations
 from seatrial.checks.scope import Scope
+from seatrial.documents import Case, Check
 from seatrial.documents.checks import ObjectAbsent, ObjectExists
-from seatrial.state import State, Unjudged, apply, fulfils, judged, look_up
-from seatrial.trace import Change
+from seatrial.state import (
+    State,
+    Unjudged,
+    apply,
+    fulfils,
+    judged,
+    look_up,
+    state_from_json,
+    thaw,
+)
+from seatrial.trace import Beginning, Change
 
 Asked = ObjectExists | ObjectAbsent
 
@@ -36,13 +46,14 @@ def search(check: Asked, scope: Scope) -> Search:
         return Search((), unknown="the end state was not captured")
     unknown = ""
     end: State | None = None
-    if not check.created_during_trial or check.linked:
-        start = scope.background.start()
+    types = types_asked(check)
+    if types:
+        start = scope.background.start(types)
         if start is None:
             unknown = "the state in which the world started is not known"
         else:
             try:
-                end = apply(changes, start)
+                end = apply([change for change in changes if change.type in types], start)
             except ValueError as error:
                 unknown = (
                     f"the recorded changes do not fit the world as it is now written ({error})"
@@ -60,6 +71,40 @@ def search(check: Asked, scope: Scope) -> Search:
             fitting.append(key)
     nearest = min(others, key=lambda other: len(other[1]), default=None)
     return Search(fitting, nearest, len(others), unknown)
+
+
+def types_asked(check: Check) -> frozenset[str]:
+    """The object and link types whose start a check must know; none where the changes tell all."""
+    if not isinstance(check, ObjectExists | ObjectAbsent):
+        return frozenset()
+    if check.created_during_trial and not check.linked:
+        return frozenset()
+    return frozenset((check.type, *(tie.type for tie in check.linked)))
+
+
+def types_of(case: Case) -> frozenset[str]:
+    """The object and link types whose start the checks of a case must know."""
+    return frozenset(type for _, _, check in case.placed_checks() for type in types_asked(check))
+
+
+def beginning(types: Collection[str], state: State) -> Beginning:
+    """What there is of these types in the state that a trial starts from."""
+    return Beginning(
+        types=tuple(sorted(types)),
+        objects={
+            type: objects
+            for type in sorted(types)
+            if (objects := {key: thaw(found) for key, found in state.objects(type)})
+        },
+        links=tuple(link for link in state.links() if link[0] in types),
+    )
+
+
+def start_of(known: Beginning, types: Collection[str]) -> State | None:
+    """The same as a state; None where more types are asked for than were looked at."""
+    if not set(types) <= set(known.types):
+        return None
+    return state_from_json(known.objects, known.links)
 
 
 def asked(check: Asked) -> str:

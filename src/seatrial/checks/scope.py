@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,9 +19,9 @@ Function = Callable[..., Any]
 class Background:
     """What checks may know beside the trace; whoever grades hands it in."""
 
-    start: Callable[[], State | None] = field(default=lambda: None)
-    """The state that the trial's world started from, worked out when a check first asks for it; None
-    where it is not known. With the trace's changes it gives the end state."""
+    start: Callable[[Collection[str]], State | None] = field(default=lambda types: None)
+    """What there was of some object and link types when the trial began, worked out when a check asks for
+    it; None where it is not known. With the trace's changes it gives what there is at the end."""
     functions: Mapping[str, Function] = field(default_factory=dict)
     """The functions behind checks of kind `python`, by `module:function`."""
     skills: Mapping[str, CallOrStep] = field(default_factory=dict)

@@ -19,8 +19,9 @@ import anyio
 
 from seatrial import arms, checks
 from seatrial.checks.again import Grader
+from seatrial.checks.objects import beginning, types_of
 from seatrial.checks.regrading import unfillable
-from seatrial.documents import Arm, Case, Catalog, digest, placeholders
+from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, digest, placeholders
 from seatrial.errors import ArmError, Error, ToolServerError
 from seatrial.gateway import Channel, Gateway
 from seatrial.gateway.channel import MOST_RECORDED
@@ -29,7 +30,18 @@ from seatrial.records import TrialRecord, Violation
 from seatrial.redaction import Redactor
 from seatrial.state.fitting import misfits
 from seatrial.state.rights import Rights
-from seatrial.trace import MOST_COUNTED, Change, Event, Listed, Noted, Replied, Said, Trace, Usage
+from seatrial.trace import (
+    MOST_COUNTED,
+    Beginning,
+    Change,
+    Event,
+    Listed,
+    Noted,
+    Replied,
+    Said,
+    Trace,
+    Usage,
+)
 from seatrial.verdicts import Cause, Verdict
 from seatrial.worlds import Stage
 
@@ -57,6 +69,7 @@ class _Course:
     changes: tuple[Change, ...] | None = None
     ended: Literal["completed", "call_limit", "step_limit", "broken"] = "completed"
     failure: _Failure | None = None
+    beginning: Beginning | None = None
 
     @property
     def trace(self) -> Trace:
@@ -64,6 +77,7 @@ class _Course:
         return self.begun.model_copy(
             update={
                 "events": tuple(heapq.merge(self.own, self.seen, key=lambda event: event.at_ms)),
+                "beginning": self.beginning,
                 "changes": self.changes,
                 "ended": "broken" if self.failure else self.ended,
             }
@@ -150,6 +164,8 @@ class Conductor:
         fixture = self.catalog.world(case.world, arm.id)
         token, seed = course.begun.run_token, course.begun.seed
         async with self.stage.open(fixture, run_token=token, seed=seed) as world:
+            if (types := types_of(case)) and not isinstance(fixture, ObjectsWorld):
+                course.beginning = beginning(types, await world.captured())
             channel = self.gateway.open(
                 [world],
                 rights=Rights(fixture, case.role, world.tools()),
