@@ -146,6 +146,11 @@ def write_repository(root: Path, *, port: int) -> None:
     for kind, rest in WORLDS.items():
         document = HEAD.format(kind=kind) + textwrap.dedent(rest).replace("PORT", str(port))
         files[f"fixtures/{kind}.yaml"] = document
+        if kind == "mcp":
+            files["fixtures/mcp-half.yaml"] = document.replace(
+                "id: mcp-desk", "id: half-desk"
+            ).replace(", crash]", ", half-error]")
+            files["cases/half-fault.yaml"] = json.dumps(_case("half", "fault", "do"))
         for name, call in {"nothing": "", **CALLS[kind]}.items():
             files[f"cases/{kind}-{name}.yaml"] = json.dumps(_case(kind, name, call))
     for path, text in files.items():

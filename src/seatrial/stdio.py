@@ -37,6 +37,8 @@ MOST_LINE = 64_000_000
 """The longest message, in bytes."""
 MOST_STRAY = 1_000_000
 """Bytes on stdout that are no messages."""
+MOST_ASKED = 100
+"""Requests of a server that are answered at the same time."""
 MOST_PAGES = 100
 """Pages of a list."""
 _KEPT = 2_000
@@ -82,6 +84,7 @@ class StdioServer:
         self._sending = anyio.Lock()
         self._stray: deque[str] = deque(maxlen=1)
         self._stray_bytes = 0
+        self._answering = 0
         self._last_stderr = bytearray()
         self._gone = ""
 
@@ -234,10 +237,9 @@ class StdioServer:
             self._put_aside(line)
         elif isinstance(message.get("method"), str):
             self._asked(message)
-        elif message.get("id") in self._waiting and not isinstance(message["id"], bool | float):
-            waiting = self._waiting[message["id"]]
-            waiting.answer = message
-            waiting.done.set()
+        elif type(id := message.get("id")) is int and id in self._waiting:
+            self._waiting[id].answer = message
+            self._waiting[id].done.set()
 
     def _asked(self, message: Mapping[str, Any]) -> None:
         """What the server wants of us: only a sign of life is given."""
@@ -250,7 +252,15 @@ class StdioServer:
             answer["result"] = {}
         else:
             answer["error"] = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
-        self._tasks.start_soon(self._send, answer)
+        self._answering += 1
+        if self._answering > MOST_ASKED:
+            self._lose(f"asked for more than {MOST_ASKED} things at once")
+        else:
+            self._tasks.start_soon(self._reply, answer)
+
+    async def _reply(self, answer: Mapping[str, Any]) -> None:
+        await self._send(answer)
+        self._answering -= 1
 
     def _result(self, method: str, answer: Mapping[str, Any]) -> dict[str, Any]:
         error = answer.get("error")

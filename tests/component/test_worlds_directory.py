@@ -322,6 +322,18 @@ def test_commits_and_branches_are_compared_too(tmp_path: Path):
     assert again.answers[2].structured["commit"] == new, "the same in every trial"
 
 
+def test_checking_out_the_branch_that_is_checked_out_is_no_change(tmp_path: Path):
+    played = practice.play(
+        notes(git=True),
+        tmp_path,
+        ("git_switch", {"branch": "main"}),
+        ("write_file", {"path": "a", "text": "1"}),
+        ("git_switch", {"branch": "main"}),
+    )
+
+    assert played.versions == [0, 1, 1]
+
+
 def test_what_git_will_not_do_is_told_to_the_agent(tmp_path: Path):
     played = practice.play(
         notes(git=True),

@@ -205,6 +205,8 @@ def test_headers_take_variables_that_the_fixture_names_and_no_cookie_is_kept(add
         ("/status/401", "answers with status 401"),
         ("/status/302", "answers with status 302"),
         ("/garbage", "answers with what is no JSON: {not json"),
+        ("/half", "answers with what is no JSON"),
+        ("/not-a-number", "answers with what is no JSON"),
         ("/picture", "answers with image/png, which is no text"),
         ("/slow", r"no answer to GET .*/slow within 0\.5 s"),
         ("/endless", "answers with more than 32,000,000 bytes"),

@@ -231,6 +231,11 @@ def test_a_server_gets_the_environment_that_the_fixture_names_and_a_home_of_its_
         ("no-result", "answers tools/call with neither a result nor an error"),
         ("flood", "wrote more than 1,000,000 bytes on stdout that are no messages"),
         ("internal", "its server failed in do: it broke"),
+        ("pings", "asked for more than 100 things at once"),
+        (
+            "half",
+            "answers do with what is no JSON: it has half characters",
+        ),
     ],
 )
 def test_a_server_that_fails_is_the_worlds_fault(how: str, message: str):
@@ -238,6 +243,28 @@ def test_a_server_that_fails_is_the_worlds_fault(how: str, message: str):
 
     with pytest.raises(ToolServerError, match=message):
         practice.play(fixture, SERVERS, ("do", {}))
+
+
+def test_half_characters_in_what_tells_the_state_are_no_state():
+    start = {"state.json": '{"thing": {"t-1": {"value": "\\ud800"}}}'}
+
+    with pytest.raises(ToolServerError, match=r"state\.json, which holds the state, is no JSON"):
+        practice.play(raw(start=start), SERVERS)
+
+
+def test_messages_that_answer_nothing_are_passed_over():
+    assert practice.play(raw("odd-ids"), SERVERS, ("do", {})).texts == ["ok"]
+
+
+def test_roles_are_held_against_the_tools_that_the_server_lists():
+    roles: dict[str, Any] = {"clerk": {"allow": ["get", "puts"]}}
+    with pytest.raises(
+        ToolServerError, match=r"roles\.clerk\.allow\[1\]: there is no action 'puts'"
+    ):
+        practice.play(raw(roles=roles), SERVERS)
+    roles = {"clerk": {"allow": ["put"], "when": {"put": {"valeu": {"lt": 1}}}}}
+    with pytest.raises(ToolServerError, match="put has no argument 'valeu'; did you mean 'value'"):
+        practice.play(raw(roles=roles), SERVERS)
 
 
 def test_an_error_of_the_protocol_about_the_call_is_an_answer_for_the_agent():

@@ -17,7 +17,7 @@ from seatrial.state import apply, difference, state_from_json
 from seatrial.state.validate import world_problems
 from seatrial.trace import Change
 from seatrial.worlds import WorldCopy, file_problems, staged
-from seatrial.worlds.python.drafts import collected, working_copy
+from seatrial.worlds.python.drafts import WorkingCopy
 
 MODULE = '''
 import asyncio
@@ -99,6 +99,10 @@ def spoil(state, how: str):
         state["account"] = 3
     elif how == "answer":
         return object()
+    elif how == "half":
+        state["account"]["a-1"]["owner"] = "half \\ud800"
+    elif how == "half-answer":
+        return "half \\ud800"
     elif how == "number":
         state["account"]["a-1"]["balance"] = float("nan")
 
@@ -280,6 +284,8 @@ def test_the_start_can_be_a_file_and_a_function_can_have_another_name(tmp_path: 
         (("spoil", {"how": "object"}), "account 'a-1' must be a mapping of properties, not list"),
         (("spoil", {"how": "value"}), "account 'a-1' holds what is no JSON: date is no JSON value"),
         (("spoil", {"how": "number"}), "account 'a-1' holds what is no JSON"),
+        (("spoil", {"how": "half"}), "account 'a-1' holds what is no JSON: it has half characters"),
+        (("spoil", {"how": "half-answer"}), r"the answer of tools\.spoil is no JSON: it has half"),
         (("spoil", {"how": "type"}), "'account' must map keys to objects, not be int"),
         (("spoil", {"how": "answer"}), "object is no JSON value"),
     ],
@@ -298,6 +304,15 @@ def test_a_function_that_hangs_is_left_behind_and_changes_nothing(tmp_path: Path
         return await copy.difference()
 
     assert practice.opened(ledger(module, seconds=0.05), tmp_path, use) == ()
+
+
+def test_roles_are_held_against_the_functions(tmp_path: Path, module: str):
+    roles = {"clerk": {"allow": ["transfer"], "when": {"transfer": {"amonut": {"lt": 5}}}}}
+
+    with pytest.raises(
+        WorldError, match="transfer has no argument 'amonut'; did you mean 'amount'"
+    ):
+        practice.play(ledger(module, roles=roles), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -481,10 +496,10 @@ def work(state: dict[str, Any], steps: Any) -> None:
 def test_a_working_copy_is_like_a_deep_copy_and_never_touches_its_source(raw, steps):
     state = state_from_json(raw)
     before = state.to_json()
-    lazy, plain = working_copy(state), state.to_json()
-    work(lazy, steps)
+    lazy, plain = WorkingCopy(state), state.to_json()
+    work(lazy.state, steps)
     work(plain, steps)
-    after = collected(state, lazy)
+    after = lazy.collected()
 
     assert after.to_json() == {type: keyed for type, keyed in plain.items() if keyed}
     assert state.to_json() == before

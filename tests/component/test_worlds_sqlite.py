@@ -230,6 +230,19 @@ def test_moments_are_the_trials_and_chance_is_its_seeds(root: Path):
     }
 
 
+def test_two_rows_that_cannot_be_told_apart_are_the_worlds_fault(root: Path):
+    """A column without a type takes 1 and '1' for different keys; as keys of objects they are one."""
+    table = "CREATE TABLE odd (id PRIMARY KEY, n INTEGER); INSERT INTO odd VALUES (1, 0);"
+    text = LIBRARY.replace("script: fixtures/library.sql", "start: BEGIN")
+    add = tool("INSERT INTO odd VALUES ('1', 1)")
+
+    with pytest.raises(WorldError, match="two rows of table 'odd' have the key '1'"):
+        practice.play(practice.world(text, start=table, by_rowid=[], tools=add), root, ("do", {}))
+    start = table + "INSERT INTO odd VALUES ('1', 1);"
+    with pytest.raises(WorldError, match="two rows of table 'odd' have the key '1'"):
+        practice.play(practice.world(text, start=start, by_rowid=[], tools=add), root)
+
+
 # --- copies ---
 
 
@@ -322,7 +335,7 @@ def test_what_was_read_of_tables_that_were_written_is_all_there_is(root: Path):
         for member in ("m-1", "m-1", "m-2"):
             await copy.call("lend", {"member": member})
             await copy.call("remove_member", {"member": member})
-        whole = copy._start.tables.state(copy._start.tables.rows(copy._connection))
+        whole = copy._start.tables.state(copy._start.tables.read(copy._connection))
         return whole, await copy.captured()
 
     whole, kept = practice.opened(library(), root, use)

@@ -52,7 +52,7 @@ def test_the_documents_are_right(repository: Path):
     code, out, err = seatrial(repository, "check")
 
     assert (code, err) == (0, "")
-    assert out.startswith("checked 29 cases, 1 suite, 1 arm, 5 fixtures: no problems")
+    assert out.startswith("checked 30 cases, 1 suite, 1 arm, 6 fixtures: no problems")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -89,6 +89,12 @@ def test_a_world_that_fails_makes_its_trials_invalid_and_never_the_agent_fail(
         record for case in stored for record, _ in stored[case] if not case.endswith("-fault")
     ]
     assert {record.cause for record in others} == {None}
+
+
+def test_what_a_server_says_when_it_fails_does_not_keep_its_trial_from_being_stored(stored: Any):
+    assert [(record.cause, record.detail) for record, _ in stored["half-fault"]] == [
+        ("tool_server", "world 'half-desk': its server failed in do: half \\ud800")
+    ] * 2
 
 
 def test_nothing_of_a_run_is_left_behind(repository: Path, stored: Any):

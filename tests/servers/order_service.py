@@ -68,6 +68,10 @@ class Service(BaseHTTPRequestHandler):
                 self.answer(int(status), {"error": "as asked"}, Location="/orders")
             case _, ["garbage"]:
                 self.answer(200, raw=b"{not json")
+            case _, ["half"]:
+                self.answer(200, raw=b'{"text": "\\ud800"}')
+            case _, ["not-a-number"]:
+                self.answer(200, raw=b'{"n": NaN}')
             case _, ["page"]:
                 self.answer(200, raw="<p>Grüße</p>".encode(), kind="text/html; charset=utf-8")
             case _, ["picture"]:

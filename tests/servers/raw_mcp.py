@@ -67,6 +67,18 @@ def called(id, name, arguments):
             sys.stdout.write("x" * 1000 + "\n")
         sys.stdout.flush()
         time.sleep(60)
+    if HOW == "pings":
+        for number in range(100_000):
+            say({"id": number, "method": "ping"})
+        time.sleep(60)
+    if HOW == "odd-ids":
+        for odd in json.loads(f'[[1], {{}}, null, true, "{id}", {id + 1000}, {id}.0]'):
+            say({"id": odd, "result": {"content": []}})
+    if HOW == "half":
+        STATE.write_text('{"thing": {"t-1": {"value": "\\ud800"}}}', encoding="utf-8")
+        return {"result": {"content": [{"type": "text", "text": "half \ud800"}]}}
+    if HOW == "half-error":
+        return {"error": {"code": -32603, "message": "half \ud800"}}
     if HOW == "internal":
         return {"error": {"code": -32603, "message": "it broke"}}
     if HOW == "invalid":

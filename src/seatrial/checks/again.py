@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 from seatrial import checks
 from seatrial.checks.objects import start_of
 from seatrial.checks.scope import Background, Function
-from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, placeholders
-from seatrial.state import State, start_state
+from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, World, placeholders
+from seatrial.state import State, start_state, state_from_json
 from seatrial.trace import Trace
 from seatrial.verdicts import Finding
 
@@ -58,12 +58,17 @@ class Grader:
         """What there was of these types when the trial began."""
         if trace.beginning is not None:
             return start_of(trace.beginning, types)
-        world = self._catalog.world(case.world, trace.arm)
-        if not isinstance(world, ObjectsWorld):
-            return None
-        if id(world) not in self._starts:
-            self._starts[id(world)] = start_state(world)
-        return self._starts[id(world)]
+        if case.world not in self._starts:
+            self._starts[case.world] = _start_of(self._catalog.world(case.world, trace.arm))
+        return self._starts[case.world]
+
+
+def _start_of(world: World) -> State | None:
+    """The state that a document says its world starts from; None where it stands in files or services."""
+    if isinstance(world, ObjectsWorld):
+        return start_state(world)
+    start = world.declared_start()
+    return None if start is None else state_from_json(start)
 
 
 def functions_named(cases: Iterable[Case]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from seatrial.checks.again import Grader
 from seatrial.checks.objects import beginning, types_of
 from seatrial.checks.regrading import unfillable
 from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, digest, placeholders
-from seatrial.errors import ArmError, Error, ToolServerError
+from seatrial.errors import ArmError, Error, ToolServerError, printable
 from seatrial.gateway import Channel, Gateway
 from seatrial.gateway.channel import MOST_RECORDED
 from seatrial.plan import Trial
@@ -30,6 +30,7 @@ from seatrial.records import TrialRecord, Violation
 from seatrial.redaction import Redactor
 from seatrial.state.fitting import misfits
 from seatrial.state.rights import Rights
+from seatrial.state.values import unkeepable
 from seatrial.trace import (
     MOST_COUNTED,
     Beginning,
@@ -188,10 +189,15 @@ class Conductor:
             if channel.faults:
                 # The tools come first: an agent that gave up because of them is not to blame.
                 fault = channel.faults[0]
-                course.failure = _Failure(Cause(fault.cause), fault.message)
+                course.failure = _Failure(Cause(fault.cause), printable(fault.message))
             if channel.limit_hit:
                 course.ended = "call_limit"
-            course.changes = await world.difference()
+            changes = await world.difference()
+            if why := unkeepable([change.model_dump() for change in changes]):
+                raise ToolServerError(
+                    f"world {fixture.id!r}: what changed in it cannot be kept: {why}"
+                )
+            course.changes = changes
 
     async def _within_its_time(
         self, case: Case, arm: Arm, course: _Course, channel: Channel
@@ -352,7 +358,8 @@ def _failing(course: _Course) -> Iterator[None]:
         detail = "; ".join(part for part in (error.message, error.detail) if part)
         course.failure = course.failure or _Failure(Cause(error.cause), detail)
     except ToolServerError as error:
-        course.failure = course.failure or _Failure(Cause.TOOL_SERVER, error.message)
+        # It may tell what a server wrote, which must not keep the record from being stored.
+        course.failure = course.failure or _Failure(Cause.TOOL_SERVER, printable(error.message))
     except Error as error:
         course.failure = course.failure or _Failure(Cause.INTERNAL, error.message)
     except Exception as error:  # a bug of ours must not cost the siblings their trials

@@ -6,7 +6,7 @@ import json
 
 from seatrial.errors import WorldError
 from seatrial.state.schemas import Validator
-from seatrial.state.values import MISSING, Missing, as_text, thaw
+from seatrial.state.values import MISSING, Missing, as_text, thaw, unkeepable
 from seatrial.trace import Answer, Json
 
 
@@ -24,6 +24,9 @@ def tool_answer(
     Raises:
         WorldError: the value does not fit what is declared.
     """
+    why = "" if value is MISSING else unkeepable(value)
+    if why:
+        raise WorldError(f"world {world!r}: the answer of {tool} is no JSON: {why}")
     structured = thaw(value) if isinstance(value, dict) else None
     if output is not None:
         misfits = output.misfits(structured, lambda path: f"`{path or tool}`")

@@ -104,6 +104,17 @@ class State:
             if its_type == type and created is not None and key not in start:
                 yield key, created
 
+    def keyed(self, type: str) -> dict[str, Properties]:
+        """The objects of a type by key, in a mapping of its own."""
+        found = dict(self._start.objects.get(type, {}))
+        for (its_type, key), now in self._written.items():
+            if its_type == type:
+                if now is None:
+                    found.pop(key, None)
+                else:
+                    found[key] = now
+        return found
+
     def links(self) -> Iterator[LinkKey]:
         """All links: first those of the start in their order, then new ones."""
         yield from (link for link in self._start.links if self._wired.get(link, True))

@@ -24,8 +24,17 @@ def world_problems(world: World) -> list[Found]:
     A part that hangs on a broken one (an object whose type's schema is no schema) is not looked at.
     """
     if isinstance(world, ObjectsWorld):
-        return [*_clock(world), *_things(world), *_roles(world), *_actions(world)]
-    return [*_clock(world), *_roles(world), *problems_of_its_kind(world)]
+        return [
+            *_clock(world),
+            *_things(world),
+            *role_problems(world, world.declared_tools()),
+            *_actions(world),
+        ]
+    return [
+        *_clock(world),
+        *role_problems(world, world.declared_tools()),
+        *problems_of_its_kind(world),
+    ]
 
 
 def _things(world: ObjectsWorld) -> Iterator[Found]:
@@ -146,8 +155,8 @@ def _links(world: ObjectsWorld) -> Iterator[Found]:
         seen.add((link.type, link.source, link.target))
 
 
-def _roles(world: World) -> Iterator[Found]:
-    tools = world.declared_tools()
+def role_problems(world: World, tools: Mapping[str, DeclaredTool] | None) -> Iterator[Found]:
+    """What roles name that the world does not offer; `tools` are None where they are not known yet."""
     for name, role in world.roles.items():
         for number, entry in enumerate(role.allow):
             if tools is not None and not any(covers(entry, tool) for tool in tools):

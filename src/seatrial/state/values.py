@@ -197,6 +197,23 @@ def deeper_than(value: Any, levels: int) -> bool:
     return True
 
 
+DEEPEST_KEPT = 200
+"""Levels of lists and mappings in each other that are kept of a value."""
+
+
+def unkeepable(value: Any) -> str:
+    """Why a value cannot be written down as JSON in UTF-8; empty when it can."""
+    if deeper_than(value, DEEPEST_KEPT):
+        return f"it is nested more than {DEEPEST_KEPT} deep"
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return "it has half characters"
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return ""
+
+
 def as_text(value: Json | Missing) -> str:
     """A value inside a longer text: text as it is, null and nothing as no text, the rest as JSON."""
     if value is None or value is MISSING:

@@ -165,12 +165,14 @@ class Workspace:
             if arm.id not in digests:
                 digests[arm.id] = self.source_digests(catalog, arm)
         return fingerprints(
-            catalog,
-            arms,
-            digests,
-            self.world_digests(catalog),
-            self.check_digests(catalog),
+            catalog, arms, digests, self._digests_of_used(catalog), self.check_digests(catalog)
         )
+
+    def _digests_of_used(self, catalog: Catalog) -> dict[str, str]:
+        """As `world_digests`, of the worlds that cases lean on."""
+        used = {case.world for case in catalog.cases.values()} & catalog.fixtures.keys()
+        fixtures = {id: catalog.fixtures[id] for id in sorted(used)}
+        return self.world_digests(replace(catalog, fixtures=fixtures))
 
     def conditions(self, catalog: Catalog) -> dict[str, dict[str, str]]:
         """What trials of these cases lean on beside the arm, by the files as they lie in the folder.
@@ -178,7 +180,7 @@ class Workspace:
         Raises:
             InvalidDocuments: a world names no file, or one outside of the repository.
         """
-        return conditions(catalog, self.world_digests(catalog), self.check_digests(catalog))
+        return conditions(catalog, self._digests_of_used(catalog), self.check_digests(catalog))
 
     def world_digests(self, catalog: Catalog) -> dict[str, str]:
         """A digest of the content of the files behind each world that has any.

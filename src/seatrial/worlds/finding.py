@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+import json
+
 from seatrial.state import look_up
-from seatrial.state.values import as_text
+from seatrial.state.values import as_text, unkeepable
 from seatrial.trace import Json
+
+
+def parsed(content: str | bytes) -> Json:
+    """The JSON value that was told.
+
+    Raises:
+        ValueError: it is no JSON, or nested very deep.
+    """
+    try:
+        value = json.loads(content, parse_constant=_no_constant)
+    except RecursionError:
+        raise ValueError("it is nested very deep") from None
+    if why := unkeepable(value):
+        raise ValueError(why)
+    return value
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is no JSON")
 
 
 def objects_at(value: Json, type: str, at: str, key: str, where: str) -> dict[str, Json]:

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from seatrial.documents.patterns import matches
+from seatrial.documents.world.directory import LONGEST_TEXT
 from seatrial.errors import WorldError
 from seatrial.state import Draft, State, state_from_json
 from seatrial.trace import Json
 from seatrial.worlds import histories
-
-LONGEST_TEXT = 256 * 1024
-"""Bytes of a text file that are compared as text; of longer ones, as of binary files, a digest."""
+from seatrial.worlds.told import without_folder
 
 _PUT_AWAY = 1_000_000_000
 """When all files of a copy were last written, in seconds since 1970: long before any trial."""
@@ -69,7 +68,8 @@ class Reader:
         try:
             shutil.copytree(start.folder, folder, symlinks=True)
         except (OSError, shutil.Error) as error:
-            raise WorldError(f"the folder cannot be copied: {error}") from error
+            why = without_folder(error, folder.parent)
+            raise WorldError(f"the folder cannot be copied: {why}") from error
         untouched = {
             path: signature
             for path, entry in self._entries(folder)
@@ -97,7 +97,8 @@ class Reader:
                     found[kind][path] = _properties(folder / path, entry)
             histories_now = histories.read(folder, start) if self.repositories else {}
         except OSError as error:
-            raise WorldError(f"the folder cannot be read: {error}") from error
+            why = without_folder(error, folder)
+            raise WorldError(f"the folder cannot be read: {why}") from error
         everything: dict[str, dict[str, Properties | None]] = {
             **{kind: keyed for kind, keyed in found.items() if kind != "folder" or self.folders},
             **histories_now,

@@ -101,6 +101,10 @@ class World(Document):
         """Keys of the objects of a type at the start; None where only the running world knows."""
         return None
 
+    def declared_start(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]] | None:
+        """The starting objects, type → key → properties; None where only the running world knows."""
+        return None
+
     def declared_links(self) -> frozenset[str]:
         """Its link types."""
         return frozenset()

@@ -63,6 +63,9 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
 READ_ONLY = frozenset({"list_files", "read_file", "git_log", "git_status"})
 DESTRUCTIVE = frozenset({"write_file", "delete_file"})
 
+LONGEST_TEXT = 256 * 1024
+"""Bytes of a text file that are compared as text; of longer ones, as of binary files, a digest."""
+
 _FILE = {
     "file": frozenset({"text", "sha256", "bytes", "executable"}),
     "link": frozenset({"target"}),
@@ -142,6 +145,16 @@ class DirectoryWorld(World):
     def declared_types(self) -> Mapping[str, frozenset[str]]:
         folder = {"folder": frozenset[str]()} if self.folders else {}
         return _FILE | folder | (_GIT if self.is_repository else {})
+
+    def declared_start(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]] | None:
+        if self.start is None or self.is_repository or self.folders or self.leave_out:
+            return None
+        if any(
+            len(text.encode("utf-8", "replace")) > LONGEST_TEXT or "\0" in text
+            for text in self.start.values()
+        ):
+            return None
+        return {"file": {path: {"text": text} for path, text in self.start.items()}}
 
     def declared_keys(self, type: str) -> frozenset[str] | None:
         if type == "file" and self.start is not None:

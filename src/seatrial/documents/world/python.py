@@ -71,5 +71,8 @@ class PythonWorld(World):
             found["start_file"] = (literal(self.start_file),)
         return found
 
+    def declared_start(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]] | None:
+        return self.start
+
     def declared_tools(self) -> Mapping[str, DeclaredTool]:
         return {name: DeclaredTool(None, tool.read_only) for name, tool in self.tools.items()}

@@ -27,7 +27,7 @@ from seatrial.worlds.directory.commits import Commits
 from seatrial.worlds.directory.files import Files
 from seatrial.worlds.directory.preparing import prepared
 from seatrial.worlds.templates import Templates
-from seatrial.worlds.told import Told
+from seatrial.worlds.told import Told, without_folder
 
 _DESCRIPTIONS = {
     "list_files": "List the files, all or those below a folder.",
@@ -90,7 +90,8 @@ class DirectoryCopy:
         self._files = Files(copied.folder, largest_file=world.largest_file)
         self._commits = Commits(copied.folder, world.now.astimezone(dt.UTC))
         self._tools = tuple(map(_tool, world.offered))
-        self._state = copied.start
+        self._state: State | None = copied.start
+        """As it was last read; None where it is another one by now."""
         self._version = 0
         self._lock = threading.Lock()
         self._closed = False
@@ -139,7 +140,8 @@ class DirectoryCopy:
             except Told as told:
                 return Answer.of_text(f"{tool}: {told}.", is_error=True)
             except (OSError, RevisionError) as error:
-                raise WorldError(f"world {self._world.id!r}: {tool} failed: {error}") from error
+                why = without_folder(error, self._copied.folder)
+                raise WorldError(f"world {self._world.id!r}: {tool} failed: {why}") from error
             return tool_answer(value, None, world=self._world.id, tool=tool)
 
     async def captured(self) -> State:
@@ -175,17 +177,25 @@ class DirectoryCopy:
             "git_create_branch": commits.create_branch,
             "git_switch": commits.switch,
         }
+        if tool in ("write_file", "delete_file") and not self._world.leave_out:
+            # These say themselves whether anything changed; the folder need not be read for that.
+            value = writing[tool](**arguments)
+            if value is not False:
+                self._state, self._version = None, self._version + 1
+            return "done"
+        before = self._state if self._state is not None else self._now()
         value = writing[tool](**arguments)
-        if value is not False:
-            state = self._copied.reader.now(self._copied)
-            if state != self._state:
-                self._state = state
-                self._version += 1
+        self._state = self._now()
+        if before != self._state:
+            self._version += 1
         return value if isinstance(value, dict) else "done"
+
+    def _now(self) -> State:
+        return self._copied.reader.now(self._copied)
 
     def _capture(self) -> State:
         with self._lock:
-            return self._copied.reader.now(self._copied)
+            return self._now()
 
 
 def _tool(name: str) -> Tool:

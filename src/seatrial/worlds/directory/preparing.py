@@ -11,6 +11,7 @@ from pathlib import Path
 from seatrial.errors import RevisionError, WorldError
 from seatrial.git import command
 from seatrial.worlds.histories import OWN_SETTINGS
+from seatrial.worlds.told import without_folder
 
 
 def prepared(
@@ -42,10 +43,12 @@ def prepared(
             _fetch(top, source)
         else:
             shutil.copytree(source, top, symlinks=True)
-    except (OSError, shutil.Error) as error:
-        raise WorldError(f"{name} cannot be copied: {error}") from error
+    except (OSError, shutil.Error, UnicodeEncodeError) as error:
+        why = without_folder(error, top.parent)
+        raise WorldError(f"{name} cannot be copied: {why}") from error
     except RevisionError as error:
-        raise WorldError(f"{name} is no git bundle that can be used: {error.message}") from error
+        why = without_folder(error, top.parent)
+        raise WorldError(f"{name} is no git bundle that can be used: {why}") from error
     for link in leading_out(top):
         raise WorldError(f"{name}: the link {link} leads out of the folder")
     if repository and not (top / ".git").is_dir():

@@ -21,7 +21,7 @@ from seatrial.state.values import freeze
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Change, Json
 from seatrial.worlds.filling import Filling
-from seatrial.worlds.finding import objects_at
+from seatrial.worlds.finding import objects_at, parsed
 from seatrial.worlds.http.services import Received, Services, with_variables
 from seatrial.worlds.told import Told
 
@@ -201,8 +201,8 @@ class HttpCopy:
 
     def _json(self, answer: Received) -> Json:
         try:
-            return freeze(json.loads(answer.body))
-        except (ValueError, RecursionError) as error:
+            return freeze(parsed(answer.body))
+        except ValueError as error:
             raise self._fault(
                 f"{answer.request} answers with what is no JSON: {answer.shown()}"
             ) from error

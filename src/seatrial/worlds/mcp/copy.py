@@ -19,13 +19,14 @@ from seatrial.documents.world.mcp import FromFiles, FromTool, Hints
 from seatrial.errors import ToolServerError
 from seatrial.state import State, difference, state_from_json
 from seatrial.state.schemas import schema_problem
-from seatrial.state.values import freeze
+from seatrial.state.values import freeze, unkeepable
 from seatrial.stdio import INTERNAL_ERROR, Rejected, StdioServer, started
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Change, Json
 from seatrial.worlds import trees
 from seatrial.worlds.directory import prepared
 from seatrial.worlds.mcp import states
+from seatrial.worlds.offering import check_roles
 from seatrial.worlds.templates import Templates
 
 
@@ -144,6 +145,7 @@ class McpCopy:
         self._tools = tuple(tool for tool in tools if tool.name not in hidden)
         if len(set(names)) < len(names):
             raise self._fault("its server lists two tools of one name")
+        check_roles(self._world, self._tools)
         self._start = self._state = await self.captured()
 
     async def call(self, tool: str, arguments: dict[str, Json]) -> Answer:
@@ -205,9 +207,12 @@ class McpCopy:
         content = result.get("content", [])
         if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
             raise self._fault(f"its server answers {tool} with what is no content")
+        structured = result.get("structuredContent")
+        if why := unkeepable([content, structured]):
+            raise self._fault(f"its server answers {tool} with what is no JSON: {why}")
         return Answer(
             content=tuple(content),
-            structured=result.get("structuredContent"),
+            structured=structured,
             is_error=result.get("isError") is True,
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +19,7 @@ from seatrial.errors import WorldError
 from seatrial.state import State, state_from_json
 from seatrial.trace import Answer, Json
 from seatrial.worlds import trees
-from seatrial.worlds.finding import objects_at
+from seatrial.worlds.finding import objects_at, parsed
 from seatrial.worlds.sqlite import rows
 
 MOST_BYTES = 64_000_000
@@ -64,8 +63,8 @@ def from_answer(how: FromTool, answer: Answer) -> State:
     value = answer.structured
     if answer.text:
         try:
-            value = json.loads(answer.text)
-        except (ValueError, RecursionError) as error:
+            value = parsed(answer.text)
+        except ValueError as error:
             if value is None:
                 raise WorldError(f"{where}, which tells the state, answers with no JSON") from error
     return _state(value, how.types, where)
@@ -83,8 +82,8 @@ def _from_json(how: FromJson, folder: Path) -> State:
     if len(content) > MOST_BYTES:
         raise WorldError(f"{how.file} has more than {MOST_BYTES:,} bytes")
     try:
-        value = json.loads(content)
-    except (ValueError, RecursionError) as error:
+        value = parsed(content)
+    except ValueError as error:
         raise WorldError(f"{how.file}, which holds the state, is no JSON: {error}") from error
     return _state(value, how.types, how.file)
 
@@ -100,7 +99,7 @@ def _from_sqlite(how: FromSqlite, folder: Path) -> State:
             connection.text_factory = rows.text_or_bytes
             connection.execute("BEGIN")
             tables = rows.tables(connection, by_rowid=how.by_rowid, leave_out=how.leave_out)
-            return tables.state(tables.rows(connection))
+            return tables.state(tables.read(connection))
     except sqlite3.Error as error:
         raise WorldError(f"{how.file}, which holds the state, cannot be read: {error}") from error
 

@@ -22,7 +22,7 @@ from seatrial.state.answers import tool_answer
 from seatrial.threads import in_thread
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Change, Json
-from seatrial.worlds.python.drafts import collected, working_copy
+from seatrial.worlds.python.drafts import WorkingCopy
 from seatrial.worlds.python.reading import Start, loaded
 from seatrial.worlds.python.signatures import TRIAL, Function
 from seatrial.worlds.templates import Templates
@@ -106,17 +106,17 @@ class PythonCopy:
             return Answer.of_text(f"there is no such tool: {tool[:80]}", is_error=True)
         # One after the other: a call works on the state that the one before has left.
         async with self._lock:
-            worked_on = working_copy(self._state)
+            working = WorkingCopy(self._state)
             try:
                 values = function.values(arguments)
-                given = await self._given(tool, function, worked_on, values)
+                given = await self._given(tool, function, working.state, values)
             except Told as told:
                 return Answer.of_text(f"{tool}: {told}.", is_error=True)
             except self._start.refusals as error:
                 return Answer.of_text(str(error) or type(error).__name__, is_error=True)
             try:
                 value = function.as_json(given)
-                state = collected(self._state, worked_on)
+                state = working.collected()
             except (TypeError, ValueError, WorldError) as error:
                 raise self._fault(tool, f"left what cannot be kept: {error}") from error
             if state is not self._state:

@@ -6,13 +6,12 @@ first reached, and afterwards only those that were reached can differ.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from seatrial.errors import WorldError
 from seatrial.state import MISSING, Draft, State, freeze, same, thaw
-from seatrial.state.values import FrozenDict, quoted
+from seatrial.state.values import FrozenDict, quoted, unkeepable
 
 
 class Objects(dict[str, Any]):
@@ -60,35 +59,43 @@ class Objects(dict[str, Any]):
         return dict(self)
 
 
-def working_copy(state: State) -> dict[str, Any]:
-    """`{type: {key: {property: value}}}` for a function to work on; the state stays as it is."""
-    return {type: Objects(state.objects(type)) for type in state.types()}
+class WorkingCopy:
+    """The state for one call: a function works on `state`, and what it has left is `collected`."""
 
+    def __init__(self, before: State) -> None:
+        self._before = before
+        self._objects = {type: before.keyed(type) for type in before.types()}
+        self.state: dict[str, Any] = {
+            type: Objects(objects) for type, objects in self._objects.items()
+        }
+        """`{type: {key: {property: value}}}`; the state before stays as it is."""
 
-def collected(before: State, worked_on: Mapping[str, Any]) -> State:
-    """The state that a function has left in the working copy of `before`; the same one when nothing changed.
+    def collected(self) -> State:
+        """The state that the function has left; the same as before when nothing changed.
 
-    Raises:
-        WorldError: that is no state: an object is no mapping, or holds what is no JSON.
-    """
-    draft = Draft(before)
-    for type, keyed in worked_on.items():
-        if not isinstance(keyed, dict):
-            raise WorldError(f"{quoted(str(type))} must map keys to objects, not be {_kind(keyed)}")
-        old = dict(before.objects(type))
-        for key, properties in dict.items(keyed):
-            if properties is old.get(key, MISSING):
-                continue
-            frozen = _frozen(type, key, properties)
-            if not same(frozen, old.get(key, MISSING)):
-                draft.put(type, key, frozen)
-        for key in old.keys() - keyed.keys():
-            draft.delete(type, key)
-    for type in before.types():
-        if type not in worked_on:
-            for key in [key for key, _ in before.objects(type)]:
+        Raises:
+            WorldError: that is no state: an object is no mapping, or holds what is no JSON.
+        """
+        draft = Draft(self._before)
+        for type, keyed in self.state.items():
+            if not isinstance(keyed, dict):
+                raise WorldError(
+                    f"{quoted(str(type))} must map keys to objects, not be {_kind(keyed)}"
+                )
+            old = self._objects.get(type, {})
+            for key, properties in dict.items(keyed):
+                if properties is old.get(key, MISSING):
+                    continue
+                frozen = _frozen(type, key, properties)
+                if not same(frozen, old.get(key, MISSING)):
+                    draft.put(type, key, frozen)
+            for key in old.keys() - keyed.keys():
                 draft.delete(type, key)
-    return draft.state()
+        for type, old in self._objects.items():
+            if type not in self.state:
+                for key in old:
+                    draft.delete(type, key)
+        return draft.state()
 
 
 def _frozen(type: Any, key: Any, properties: Any) -> FrozenDict:
@@ -99,9 +106,10 @@ def _frozen(type: Any, key: Any, properties: Any) -> FrozenDict:
         raise WorldError(f"{where} must be a mapping of properties, not {_kind(properties)}")
     try:
         frozen = freeze(dict(properties))
-        json.dumps(frozen, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, RecursionError) as error:
         raise WorldError(f"{where} holds what is no JSON: {error}") from error
+    if why := unkeepable(frozen):
+        raise WorldError(f"{where} holds what is no JSON: {why}")
     assert isinstance(frozen, FrozenDict)
     return frozen
 

@@ -16,6 +16,7 @@ from seatrial.errors import FunctionError, WorldError
 from seatrial.printed import Printed, listening
 from seatrial.state import State, state_from_json
 from seatrial.state.schemas import did_you_mean
+from seatrial.worlds.offering import check_roles
 from seatrial.worlds.python.signatures import Function, described
 
 
@@ -50,6 +51,7 @@ def loaded(world: PythonWorld, root: Path, _: Path) -> Start:
                 where=f"world {world.id!r}: {module}:{function}",
             )
         refusals = tuple(_exception(world, named, root) for named in world.refusals)
+    check_roles(world, (function.tool for function in found.values()))
     return Start(_start(world, root), found, refusals)
 
 

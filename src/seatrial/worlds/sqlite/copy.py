@@ -206,7 +206,7 @@ class SqliteCopy:
         """Read tables that may have been written; whether anything is not as it was."""
         changed = False
         for name in written & self._start.tables.by_name.keys():
-            now = self._start.tables.by_name[name].rows(self._connection)
+            now = self._start.tables.by_name[name].read(self._connection)
             if now != self._rows[name]:
                 self._rows[name] = now
                 changed = True

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from seatrial.errors import WorldError
-from seatrial.state import Draft, State, state_from_json
+from seatrial.state import MISSING, Draft, State, state_from_json
 from seatrial.state.schemas import did_you_mean
 from seatrial.state.values import as_text
 from seatrial.trace import Json
@@ -22,7 +22,9 @@ OLDEST = (3, 37, 0)
 LONGEST_BLOB = 1024
 """Bytes that are shown of binary content; of more only the size and a digest."""
 
-Row = tuple[Json, ...]
+Row = tuple[int | float | str | bytes | None, ...]
+Rows = list[Row]
+"""Of one table, as SQLite gives them: comparing them costs little, naming and converting them much."""
 
 
 def text_or_bytes(raw: bytes) -> str | bytes:
@@ -55,32 +57,48 @@ class Table:
     rowid: str = ""
     """The name under which the rowid can be read."""
 
-    def rows(self, connection: sqlite3.Connection) -> dict[str, Row]:
-        """The rows by key, in the order of the keys.
+    def read(self, connection: sqlite3.Connection) -> Rows:
+        """Its rows as SQLite gives them; the rowid comes first where it names them."""
+        wanted = [quoted(column) for column in self.columns]
+        if not self.keys:
+            wanted.insert(0, self.rowid)
+        asked = f"SELECT {', '.join(wanted)} FROM main.{quoted(self.name)}"
+        usual, connection.text_factory = connection.text_factory, str
+        try:
+            rows: Rows = connection.execute(asked).fetchall()
+        except sqlite3.OperationalError:  # columns of text hold what is no text
+            connection.text_factory = text_or_bytes
+            rows = connection.execute(asked).fetchall()
+        finally:
+            connection.text_factory = usual
+        return rows
+
+    def key(self, row: Row) -> str:
+        """What names a row."""
+        if not self.keys:
+            return str(row[0])
+        parts = [as_json(row[at]) for at in self.keys]
+        # Several columns as the JSON list of them, so that no two keys are written alike.
+        return as_text(parts[0]) if len(parts) == 1 else json.dumps(parts, ensure_ascii=False)
+
+    def properties(self, row: Row) -> dict[str, Json]:
+        """A row as the properties of an object."""
+        values = row if self.keys else row[1:]
+        return dict(zip(self.columns, map(as_json, values), strict=True))
+
+    def objects(self, rows: Rows) -> dict[str, dict[str, Json]]:
+        """Key → properties of rows.
 
         Raises:
             WorldError: two rows have one key.
         """
-        wanted = [quoted(column) for column in self.columns]
-        if not self.keys:
-            wanted.insert(0, self.rowid)
-        found: dict[str, Row] = {}
-        for read in connection.execute(f"SELECT {', '.join(wanted)} FROM main.{quoted(self.name)}"):
-            row = tuple(map(as_json, read))
-            if self.keys:
-                key = _key([row[at] for at in self.keys])
-            else:
-                key, row = str(row[0]), row[1:]
+        found: dict[str, dict[str, Json]] = {}
+        for row in rows:
+            key = self.key(row)
             if key in found:
-                raise WorldError(
-                    f"two rows of table {self.name!r} have the key {key!r}, so they cannot be told apart"
-                )
-            found[key] = row
+                raise _alike(self.name, key)
+            found[key] = self.properties(row)
         return found
-
-    def properties(self, row: Row) -> dict[str, Json]:
-        """A row as the properties of an object."""
-        return dict(zip(self.columns, row, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,37 +107,46 @@ class Tables:
 
     by_name: Mapping[str, Table]
 
-    def rows(self, connection: sqlite3.Connection) -> dict[str, dict[str, Row]]:
-        """Table → key → row."""
-        return {name: table.rows(connection) for name, table in self.by_name.items()}
+    def read(self, connection: sqlite3.Connection) -> dict[str, Rows]:
+        """Table → rows."""
+        return {name: table.read(connection) for name, table in self.by_name.items()}
 
-    def state(self, rows: Mapping[str, Mapping[str, Row]]) -> State:
-        """Rows as a state of their own."""
-        return state_from_json(
-            {
-                name: {key: self.by_name[name].properties(row) for key, row in keyed.items()}
-                for name, keyed in rows.items()
-            }
-        )
+    def state(self, rows: Mapping[str, Rows]) -> State:
+        """Rows as a state of their own.
+
+        Raises:
+            WorldError: two rows of a table have one key.
+        """
+        return state_from_json({n: self.by_name[n].objects(read) for n, read in rows.items()})
 
     def state_after(
-        self,
-        start: State,
-        before: Mapping[str, Mapping[str, Row]],
-        now: Mapping[str, Mapping[str, Row]],
+        self, start: State, before: Mapping[str, Rows], now: Mapping[str, Rows]
     ) -> State:
-        """The state of rows that came of `before`, whose state is `start`; it shares what is the same."""
+        """The state of rows that came of `before`, whose state is `start`; it shares what is the same.
+
+        Raises:
+            WorldError: two rows of a table have one key.
+        """
         draft = Draft(start)
-        for name, keyed in now.items():
-            old = before[name]
-            if keyed is old:
+        for name, rows in now.items():
+            if rows is before[name]:
                 continue
-            for key, row in keyed.items():
-                if key not in old or old[key] != row:
-                    draft.put(name, key, self.by_name[name].properties(row))
-            for key in old.keys() - keyed.keys():
+            table, old = self.by_name[name], set(before[name])
+            fresh = table.objects([row for row in rows if row not in old])
+            gone = {table.key(row) for row in old.difference(rows)}
+            for key, properties in fresh.items():
+                if key not in gone and start.get(name, key) is not MISSING:
+                    raise _alike(name, key)
+                draft.put(name, key, properties)
+            for key in gone - fresh.keys():
                 draft.delete(name, key)
         return draft.state()
+
+
+def _alike(table: str, key: str) -> WorldError:
+    return WorldError(
+        f"two rows of table {table!r} have the key {key!r}, so they cannot be told apart"
+    )
 
 
 def tables(
@@ -190,8 +217,3 @@ def _table(connection: sqlite3.Connection, name: str) -> Table:
     taken = {column.lower() for column in columns}
     rowid = next((alias for alias in ("rowid", "_rowid_", "oid") if alias not in taken), "rowid")
     return Table(name, columns, tuple(at for _, at in ranked), rowid)
-
-
-def _key(parts: list[Json]) -> str:
-    """One column as it is; several as the JSON list of them, so that no two keys are written alike."""
-    return as_text(parts[0]) if len(parts) == 1 else json.dumps(parts, ensure_ascii=False)

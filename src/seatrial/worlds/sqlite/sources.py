@@ -28,7 +28,7 @@ class Start:
 
     file: Path
     tables: rows.Tables
-    rows: dict[str, dict[str, rows.Row]]
+    rows: dict[str, rows.Rows]
     state: State
 
 
@@ -64,7 +64,7 @@ def prepared(world: SqliteWorld, root: Path, file: Path) -> Start:
             path, message = found[0]
             raise WorldError(f"world {world.id!r}: {path}: {message}")
         tables = rows.tables(connection, by_rowid=world.by_rowid, leave_out=world.leave_out)
-        start = tables.rows(connection)
+        start = tables.read(connection)
     return Start(file, tables, start, tables.state(start))
 
 
