@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests import bike_shop
 from tests.stored_runs import CASES, stored
 from tests.work_trees import WorkTree
 
+from seatrial import baseline
 from seatrial.cli import main
-from seatrial.store import RUNS
+from seatrial.git import Repository
+from seatrial.store import RUNS, Run
 
 GOOD = dict.fromkeys(CASES, "p" * 20)
 STEADY = dict.fromkeys(CASES, "pppp")
@@ -36,6 +39,14 @@ def night(tree: WorkTree, number: int, **marks: str) -> str:
 
 def released(tree: WorkTree) -> None:
     stored("released", GOOD, "clerk-1", revision=tree.head())
+
+
+def keep(tree: WorkTree, *names: str) -> None:
+    """Keep runs beside the release in the folder `releases`."""
+    repository = Repository.find(tree.root)
+    for name in names:
+        found = baseline.resolve("releases", "all", "clerk", root=tree.root, repository=repository)
+        baseline.add(Run.open(RUNS / name), None, found, kind="watch", repository=repository)
 
 
 def monitor(*words: str) -> Result:
@@ -154,3 +165,50 @@ def test_runs_in_the_wrong_order_are_refused(tree: WorkTree):
         "  → give the runs in the order of time, oldest first; their ids sort that way\n"
     )
     assert monitor("night-01", "night-01").stderr.startswith("Error: run night-01 is given twice")
+
+
+def test_runs_that_were_kept_beside_the_release_need_not_be_named(tree: WorkTree):
+    cases = [bike_shop.case(id, required=id != "return") for id in CASES]
+    documents = bike_shop.catalog(*cases, bike_shop.arm(), bike_shop.suite(cases))
+    bike_shop.write_tree(tree.root, documents)
+    tree.commit({"prompt.txt": "long"}, "Write a prompt")
+    baseline.release(
+        stored(RUNS / "r1", GOOD, "clerk-1", revision=tree.head()),
+        None,
+        approved_by="Bea Builder <bea@example.org>",
+        repository=Repository.find(tree.root),
+        to=tree.root / "releases",
+    )
+    keep(tree, *(night(tree, n) for n in range(10)))
+    tree.commit({"prompt.txt": "short"}, "Shorten the prompt")
+    keep(tree, *(night(tree, n, rent="ffpf") for n in range(10, 15)))
+
+    given = ["monitor", "--suite", "all", "--baseline", "releases"]
+    result = CliRunner().invoke(main, given)
+
+    assert (result.exit_code, result.stderr) == (1, "")
+    lines = result.stdout.splitlines()
+    assert lines[1].startswith("15 runs, night-00 to night-14; ")
+    assert "declined: rent" in lines
+    assert any(line.endswith(" Shorten the prompt") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "which runs?\n  → name them, or the suite whose runs are kept: --suite ID"),
+        (
+            ["night-01", "--suite", "all"],
+            "runs say themselves of which suite and agent they are\n"
+            "  → leave out --suite and --agent, or the runs",
+        ),
+        (
+            ["--suite", "all", "--arm", "clerk-2"],
+            "a run that is kept has one arm\n  → leave out --arm",
+        ),
+    ],
+)
+def test_options_that_clash_are_refused(tree: WorkTree, words: list[str], message: str):
+    result = monitor(*words)
+
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"Error: {message}\n")

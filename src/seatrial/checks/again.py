@@ -33,7 +33,7 @@ class Grader:
         self._catalog = catalog
         self._arms = catalog.arms if arms is None else arms
         self._functions = functions or {}
-        self._starts: dict[int, State] = {}
+        self._starts: dict[int, State | None] = {}
 
     def findings(self, trace: Trace) -> tuple[Finding, ...]:
         """What the checks of the trace's case find in it, each with its place in the documents.
@@ -58,9 +58,10 @@ class Grader:
         """What there was of these types when the trial began."""
         if trace.beginning is not None:
             return start_of(trace.beginning, types)
-        if case.world not in self._starts:
-            self._starts[case.world] = _start_of(self._catalog.world(case.world, trace.arm))
-        return self._starts[case.world]
+        world = self._catalog.world(case.world, trace.arm)
+        if id(world) not in self._starts:
+            self._starts[id(world)] = _start_of(world)
+        return self._starts[id(world)]
 
 
 def _start_of(world: World) -> State | None:

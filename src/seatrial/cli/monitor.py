@@ -15,13 +15,23 @@ if TYPE_CHECKING:
     from seatrial.git import Repository
     from seatrial.monitor import Decline, Monitoring, Stretch
     from seatrial.store import Run
+    from seatrial.workspace import Workspace
 
 _COMMITS_SHOWN = 20
 _CASES_SHOWN = 5
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True)
+@click.argument("runs", nargs=-1)
+@click.option(
+    "-s",
+    "--suite",
+    metavar="ID",
+    help="Without RUNS: the suite whose kept runs are looked at (`seatrial baseline record --watch`).",
+)
+@click.option(
+    "--agent", metavar="NAME", help="Whose cases, where that suite is for several agents."
+)
 @click.option(
     "--baseline", "spec", metavar="PATH|REF", help="Hold them against this, not the newest release."
 )
@@ -42,34 +52,33 @@ _CASES_SHOWN = 5
 )
 def monitor(
     runs: tuple[str, ...],
+    suite: str | None,
+    agent: str | None,
     spec: str | None,
     arm: str | None,
     alpha: float,
     shape: str,
     root: Path | None,
 ) -> ExitCode:
-    """Watch RUNS of the main branch (folders or ids, oldest first) for slow and small declines.
+    """Watch runs of the main branch for slow and small declines.
 
+    RUNS are folders or ids, oldest first; without them the runs are taken that were kept beside the release.
     Their trials are gathered against the release, case by case and for the suite. It may be asked after
     every run: however often one looks, a wrong alarm is as rare as --alpha says. A decline is told with
     the runs it began with and the commits in between.
 
     Exits with 0 when no decline is shown, 1 when one is, 3 when no trial can be held against the release.
     """
-    from seatrial.cli.compared import candidate_of
     from seatrial.monitor import night, watch
-    from seatrial.store import Run, find
     from seatrial.workspace import Workspace
 
     workspace = Workspace.find_or_here(root)
-    opened = [Run.open(find(workspace.root, name)) for name in runs]
-    for run in opened:
-        run.demand_end()
-    arms = [candidate_of(run, arm) for run in opened]
-    suite, agent = _one_subject(opened, arms)
-    found = _resolved(workspace, spec, suite, agent)
+    _refuse_what_clashes(runs, suite, agent, arm)
+    found, given = (
+        _named(workspace, runs, arm, spec) if runs else _kept(workspace, suite or "", agent, spec)
+    )
     release, *ledger = (_side(run, chosen) for run, chosen in found.parts)
-    later, left_out = _later_than(found, opened, arms)
+    later, left_out = _later_than(found, given)
     nights = [night(release, _side(run, chosen)) for run, chosen in later]
     result = watch(release, nights, ledger=ledger, alpha=alpha)
     commits = [_commits(workspace.repository, decline) for decline in result.declines]
@@ -78,10 +87,65 @@ def monitor(
 
         click.echo(json.dumps(_data(found, result, commits, left_out), indent=1))
     else:
-        _tell(found, result, commits, left_out, suite)
+        _tell(found, result, commits, left_out)
     if result.declines:
         return ExitCode.CLOSED
     return ExitCode.OPEN if result.cases else ExitCode.UNDECIDED
+
+
+def _refuse_what_clashes(
+    runs: tuple[str, ...], suite: str | None, agent: str | None, arm: str | None
+) -> None:
+    from seatrial.errors import UsageError
+
+    if not runs and suite is None:
+        raise UsageError(
+            "which runs?", hint="name them, or the suite whose runs are kept: --suite ID"
+        )
+    if runs and (suite or agent):
+        raise UsageError(
+            "runs say themselves of which suite and agent they are",
+            hint="leave out --suite and --agent, or the runs",
+        )
+    if not runs and arm:
+        raise UsageError("a run that is kept has one arm", hint="leave out --arm")
+
+
+def _named(
+    workspace: Workspace, names: tuple[str, ...], arm: str | None, spec: str | None
+) -> tuple[Baseline, list[tuple[Run, str]]]:
+    """The baseline of the runs of these names, and the runs with the arms to look at."""
+    from seatrial.baseline import resolve
+    from seatrial.cli.compared import candidate_of
+    from seatrial.store import Run, find
+
+    opened = [Run.open(find(workspace.root, name)) for name in names]
+    for run in opened:
+        run.demand_end()
+    arms = [candidate_of(run, arm) for run in opened]
+    suite, agent = _one_subject(opened, arms)
+    found = resolve(spec, suite, agent, root=workspace.root, repository=workspace.repository)
+    return found, list(zip(opened, arms, strict=True))
+
+
+def _kept(
+    workspace: Workspace, suite: str, agent: str | None, spec: str | None
+) -> tuple[Baseline, list[tuple[Run, str]]]:
+    """The baseline of a suite, and the later runs that were kept beside it."""
+    from seatrial.baseline import resolve
+    from seatrial.cli.stored import agent_of
+    from seatrial.errors import UsageError
+
+    catalog = workspace.catalog()
+    found_suite, _ = workspace.suite_and_arms(catalog, suite, ())
+    chosen = agent_of(catalog, found_suite, agent)
+    found = resolve(spec, suite, chosen, root=workspace.root, repository=workspace.repository)
+    if not found.watched:
+        raise UsageError(
+            f"no run is kept to be watched beside the release at {found.info.where}",
+            hint="seatrial baseline record --run RUN --watch, or name runs",
+        )
+    return found, [(kept.run, kept.batch.arm) for kept in found.watched]
 
 
 def _one_subject(runs: list[Run], arms: list[str]) -> tuple[str, str]:
@@ -108,12 +172,6 @@ def _one_subject(runs: list[Run], arms: list[str]) -> tuple[str, str]:
     return of.pop()
 
 
-def _resolved(workspace: Any, spec: str | None, suite: str, agent: str) -> Baseline:
-    from seatrial.baseline import resolve
-
-    return resolve(spec, suite, agent, root=workspace.root, repository=workspace.repository)
-
-
 def _side(run: Run, arm: str) -> Any:
     from seatrial.compare import Side
 
@@ -121,18 +179,17 @@ def _side(run: Run, arm: str) -> Any:
 
 
 def _later_than(
-    found: Baseline, runs: list[Run], arms: list[str]
+    found: Baseline, given: list[tuple[Run, str]]
 ) -> tuple[list[tuple[Run, str]], tuple[str, ...]]:
     """The runs made after the released one, and the ids of the others."""
     since = found.run.manifest
-    both = list(zip(runs, arms, strict=True))
     later = [
         (run, arm)
-        for run, arm in both
+        for run, arm in given
         if run.manifest.run != since.run and run.manifest.created_at >= since.created_at
     ]
     kept = {run.manifest.run for run, _ in later}
-    return later, tuple(r.manifest.run for r in runs if r.manifest.run not in kept)
+    return later, tuple(r.manifest.run for r, _ in given if r.manifest.run not in kept)
 
 
 def _commits(repository: Repository | None, decline: Decline) -> tuple[list[list[str]], str]:
@@ -176,13 +233,12 @@ def _tell(
     result: Monitoring,
     commits: list[tuple[list[list[str]], str]],
     left_out: tuple[str, ...],
-    suite: str,
 ) -> None:
     from seatrial.cli.compared import tell
     from seatrial.stats.evidence import against_chance
 
     info, nights = found.info, result.nights
-    tell(f"Suite {suite} against {info.arm} {info.version} ({info.where})", bold=True)
+    tell(f"Suite {info.suite} against {info.arm} {info.version} ({info.where})", bold=True)
     span = f", {nights[0].run} to {nights[-1].run}" if nights else ""
     tell(
         f"{len(nights)} runs{span}; a wrong alarm has a chance of at most {100 * result.alpha:g} %, "

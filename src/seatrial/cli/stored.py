@@ -65,7 +65,7 @@ def stored(
     """
     catalog = workspace.catalog()
     found, _ = workspace.suite_and_arms(catalog, suite, ())
-    chosen = _agent(catalog, found, agent)
+    chosen = agent_of(catalog, found, agent)
     baseline = resolve(spec, suite, chosen, root=workspace.root, repository=workspace.repository)
     policy = stricter_policy(suite, catalog, baseline)
     counted = records(baseline)
@@ -97,7 +97,12 @@ def records(baseline: Baseline) -> dict[str, tuple[int, int]]:
     return recorded(release, ledger)
 
 
-def _agent(catalog: Catalog, suite: Suite, agent: str | None) -> str:
+def agent_of(catalog: Catalog, suite: Suite, agent: str | None) -> str:
+    """The agent that is meant: the one named, or the only one that the suite has cases for.
+
+    Raises:
+        UsageError: it has none for the one named, or it is for several.
+    """
     agents = sorted({case.agent for case in catalog.suite_cases(suite)})
     if agent is None and len(agents) == 1:
         return agents[0]
