@@ -74,7 +74,7 @@ else
 fi
 
 seatrial plan "${choice[@]}" || fail $? "seatrial plan"
-seatrial run "${choice[@]}" "--out=$work/run"
+seatrial run "${choice[@]}" "${against[@]}" "--out=$work/run"
 code=$?
 test $code -eq 0 || test $code -eq 3 || fail $code "seatrial run" # 3: no trial was valid; the gate says so
 put_output run "$work/run"

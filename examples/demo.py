@@ -57,7 +57,10 @@ def main() -> None:
         *("release", released, "--approved-by", "Rita Brandt", "--to", baseline),
         *("--allow-dirty", "demonstration in a work tree"),
     )
-    seatrial("run", "--suite", "full", "--arm", "helpdesk-candidate", *SEED, "--out", candidate)
+    seatrial(
+        *("run", "--suite", "full", "--arm", "helpdesk-candidate", *SEED),
+        *("--baseline", baseline, "--out", candidate),
+    )
     code = seatrial(
         *("gate", candidate, "--baseline", baseline, "--json", str(ruling)), expect=(0, 1, 3)
     )

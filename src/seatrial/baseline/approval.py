@@ -52,7 +52,21 @@ def _gaps(run: Run, arm: str, records: tuple[TrialRecord, ...]) -> Iterator[str]
     for record in records:
         numbers.setdefault(record.case, set()).add(record.number)
     of_agent = [planned[c.id] for c in wanted if c.id in planned]
-    missing = [m for case in of_agent for m in _missing(case, numbers.get(case.case, set()))]
+    # An adaptive run ends a case at its first forbidden action, and going on adds nothing.
+    halted = {r.case for r in records if r.forbidden} if manifest.adding is not None else set()
+    cut = [c for c in of_agent if c.case in halted and len(numbers[c.case]) < c.trials]
+    if cut:
+        yield (
+            f"{_some([c.case for c in cut])} ended at a forbidden action, before all trials were run; to "
+            f"record it all the same: seatrial run --suite {manifest.suite} --arm {arm} "
+            f"--trials {manifest.trials}"
+        )
+    missing = [
+        trial
+        for case in of_agent
+        if case not in cut
+        for trial in _missing(case, numbers.get(case.case, set()))
+    ]
     if missing:
         yield (
             f"{len(missing)} of {sum(c.trials for c in of_agent)} planned trials have no record "

@@ -99,6 +99,8 @@ def beside(
         runner.equip([ready.arm], workspace.root, homes={ready.arm.id: ready.home})
     except (UsageError, BaselineError, RevisionError) as error:
         _tell(f"{further}, without the release beside them: {error.message}.")
+        if isinstance(error, RevisionError) and error.hint:
+            _tell(f"  → {error.hint}")
         return None
     _tell(f"{further}, the release beside them.")
     return ready

@@ -71,7 +71,12 @@ def _tell_case(case: CaseComparison) -> None:
         released += " run again"
     elif case.batches > 1:
         released += f" of {case.batches} batches"
-    tell(f"released {released}   candidate {_rate(case.candidate)}", indent=13)
+    if case.live:
+        released += f", beside it {_rate(case.live)}"
+    added = (
+        f", {case.candidate.added} of them added" if case.candidate and case.candidate.added else ""
+    )
+    tell(f"released {released}   candidate {_rate(case.candidate)}{added}", indent=13)
     tell(case.sentence, indent=13)
 
 
