@@ -73,7 +73,7 @@ else
     fetch_baselines
 fi
 
-seatrial plan "${choice[@]}" || fail $? "seatrial plan"
+seatrial plan "${choice[@]}" "${against[@]}" || fail $? "seatrial plan"
 seatrial run "${choice[@]}" "${against[@]}" "--out=$work/run"
 code=$?
 test $code -eq 0 || test $code -eq 3 || fail $code "seatrial run" # 3: no trial was valid; the gate says so

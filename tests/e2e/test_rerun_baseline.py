@@ -137,6 +137,21 @@ def test_case_whose_tools_and_world_both_changed_is_not_run_again_and_stays_inco
     assert cases(tree)[REFUND]["outcome"] == "incomparable"
 
 
+def test_checks_that_the_release_cannot_be_held_to_any_more_are_a_warning(tree: WorkTree):
+    raise_a_price(tree)
+    case = help_desk.document(tree, help_desk.case_file(ASK))
+    checks = [{"check": "reply_contains", "text": "order"}]
+    help_desk.rewrite(tree, help_desk.case_file(ASK), {**case, "checks": checks})
+    tree.commit({}, "Raise a price, and ask for less")
+
+    does(tree, *RERUN, "--trials", "5")
+
+    ruling = json.loads(does(tree, "gate", "latest", "--format", "json"))
+    (ground,) = [g for g in ruling["grounds"] if g["kind"] == "checks_changed"]
+    assert (ground["effect"], ground["cases"]) == ("warning", [ASK])
+    assert cases(tree)[REFUND]["sentence"].endswith("; the release was run again beside it")
+
+
 def test_run_that_was_stopped_goes_on_with_both_arms(tree: WorkTree):
     help_desk.rules(tree, verify_before_refund=False)
     tree.commit({}, "Refund at once")

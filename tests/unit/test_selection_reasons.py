@@ -472,6 +472,16 @@ def test_what_can_be_graded_again_and_what_is_the_arms_is_carried(component: str
     ] == (LEFT_OUT)
 
 
+def test_checks_that_are_functions_cannot_be_graded_again_and_are_no_reason_to_carry():
+    judged = case("a", checks=[{"check": "python", "function": "judges:fair"}])
+    now = catalog(cases=[judged, *list(BEFORE.cases.values())[1:]])
+    before = used(now, "a", components={"checks": "other"})
+
+    found = reasons(now, before=now, known_cases=known(now, a=before))
+
+    assert found["a"] == (True, ("the baseline cannot stand for it (checks)",))
+
+
 def test_case_of_which_nothing_was_recorded_but_trials_is_run():
     now = catalog()
     blank = Used(valid=4, conditions={}, called=frozenset(), listed=frozenset())

@@ -244,6 +244,7 @@ def _of_case(
         batches=entry.standing.parts,
         rerun=entry.standing.again,
         regraded=entry.standing.regraded,
+        checks_changed=entry.standing.checks_changed,
         live=live.tally() if live and live.seen else None,
         candidate=candidate.tally() if candidate else None,
         planned=_planned(entry, candidate, adaptive=adaptive),
@@ -294,6 +295,7 @@ def _verdict(
         text = sentences.of_forbidden(base, candidate)
         return _Verdict(Outcome.REGRESSED, text, evidence=decision.evidence)
     text = sentences.of_contest(judgement, base, candidate, live)
+    text += sentences.of_standing(entry.standing)
     match outcome:
         case Outcome.UNDECIDED:
             return _Verdict(

@@ -78,6 +78,8 @@ class CaseComparison(_Record):
     """They were graded again by the candidate's checks."""
     passed_by_change: int = 0
     """Trials of the candidate that pass by its own checks and would not by those of the release."""
+    checks_changed: bool = False
+    """It is graded by other checks than the release was, and could not be held to those as well."""
     live: Tally | None = None
     """Trials of the released arm beside the candidate, apart from the stored ones."""
     candidate: Tally | None = None

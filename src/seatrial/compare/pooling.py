@@ -33,6 +33,8 @@ class Standing:
     """Only the release's trials beside the candidate can be compared, and they stand for the stored ones."""
     regraded: bool = False
     """Stored trials that count were graded again."""
+    checks_changed: bool = False
+    """The candidate is graded by other checks than the release was, and nobody has held it to those."""
 
     @property
     def component(self) -> str:
@@ -154,6 +156,7 @@ def _count_in(
         parts=len(counting),
         again=not counting and alive is not None,
         regraded=any(case in part.side.regraded for part in counting),
+        checks_changed=_graded_otherwise(parts[0].side, candidate, case),
     )
 
 
@@ -179,6 +182,12 @@ def differences(part: Side, candidate: Side, case: str) -> tuple[str, ...]:
     passed_over = GRADING_COMPONENTS if case in part.regraded else frozenset[str]()
     names = between(part.fingerprint(case), candidate.fingerprint(case))
     return tuple(name for name in names if not is_own(name) and name not in passed_over)
+
+
+def _graded_otherwise(release: Side, candidate: Side, case: str) -> bool:
+    """The checks differ, and nothing of the case's traces was graded by both."""
+    here, there = candidate.components(case).get("checks"), release.components(case).get("checks")
+    return None not in (here, there) and here != there and case not in release.regraded
 
 
 def pinned_alike(baseline: Side, candidate: Side) -> bool:

@@ -71,6 +71,13 @@ def of_incomparable(standing: Standing, base: Trials | None, candidate: Trials |
     return text + _alone(candidate) + _invalid(candidate)
 
 
+def of_standing(standing: Standing) -> str:
+    """Where the release's trials are from, if not simply from its baseline; empty otherwise."""
+    if standing.again:
+        return "; the release was run again beside it"
+    return "; the release's trials were graded again" if standing.regraded else ""
+
+
 def of_silence(base: Trials | None, candidate: Trials | None) -> str:
     """A case that lacks valid trials on a side."""
     if candidate is None:

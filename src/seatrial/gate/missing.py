@@ -172,7 +172,7 @@ def _incomparable(matter: Matter) -> Iterator[Brief]:
             "required_incomparable",
             "undecided",
             f"{counted(required, 'required case')} cannot be compared: "
-            f"{listed(required, component)}; run the released arm on the new version of it",
+            f"{listed(required, component)}; run the released arm beside it, with `--rerun-baseline`",
             f"{who(required, 'required ')} cannot be compared",
             required,
         )
@@ -228,7 +228,8 @@ def _undecided(matter: Matter) -> Iterator[Brief]:
             more = any(c.wanted or c.wanted_live for c in chosen)
             hint = _how_to_go_on(matter, chosen, trials) if more else ""
             if lacks == "baseline":
-                hint = "; record the baseline with more trials"
+                suite = matter.comparison.suite
+                hint = f"; record more trials of the release: `seatrial baseline record --suite {suite}`"
             yield brief(
                 kind,
                 "undecided",

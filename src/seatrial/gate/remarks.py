@@ -74,6 +74,17 @@ def _conditions(matter: Matter) -> Iterator[Brief]:
             f"{listed(regraded)}"
         )
         yield brief("baseline_regraded", "note", text, "baseline graded again", regraded)
+    judged = [
+        c
+        for c in comparison.cases
+        if c.checks_changed and c.outcome not in (Outcome.INCOMPARABLE, Outcome.CARRIED)
+    ]
+    if judged:
+        text = (
+            f"{counted(judged, 'case')} must show something else than the release had to, and could not be "
+            f"held to that as well: {listed(judged)}; look at the checks"
+        )
+        yield brief("checks_changed", "warning", text, "checks changed", judged)
     rerun = [c for c in comparison.cases if c.rerun]
     if rerun:
         text = (

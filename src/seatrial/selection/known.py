@@ -46,18 +46,20 @@ class Dependencies:
     cases: Mapping[str, tuple[Used, ...]]
     """Case → its batches, the release first."""
 
-    def fitting(self, case: str, today: Mapping[str, str]) -> tuple[Used, ...]:
+    def fitting(self, case: Case, today: Mapping[str, str]) -> tuple[Used, ...]:
         """The batches that can stand for a case under today's conditions."""
         return tuple(
-            used for used in self.cases.get(case, ()) if used.valid and not _apart(used, today)
+            used
+            for used in self.cases.get(case.id, ())
+            if used.valid and not _apart(used, case, today)
         )
 
-    def why_none(self, case: str, today: Mapping[str, str]) -> str:
+    def why_none(self, case: Case, today: Mapping[str, str]) -> str:
         """Why no batch can stand for a case."""
-        with_trials = [used for used in self.cases.get(case, ()) if used.valid]
+        with_trials = [used for used in self.cases.get(case.id, ()) if used.valid]
         if not with_trials:
             return "no valid trial of it in the baseline"
-        names = _apart(with_trials[-1], today)
+        names = _apart(with_trials[-1], case, today)
         told = ", ".join(
             "what it was run with was not recorded" if name == "fingerprint" else name
             for name in names
@@ -65,11 +67,13 @@ class Dependencies:
         return f"the baseline cannot stand for it ({told})"
 
 
-def _apart(used: Used, today: Mapping[str, str]) -> tuple[str, ...]:
+def _apart(used: Used, case: Case, today: Mapping[str, str]) -> tuple[str, ...]:
     if not used.conditions:
         return ("fingerprint",)
+    # Stored traces are graded again by the gate, but not by functions of the repository.
+    passed_over = frozenset[str]() if case.check_files() else GRADING_COMPONENTS
     names = between(used.conditions, {**today, "harness": HARNESS})
-    return tuple(n for n in names if not is_own(n) and n not in GRADING_COMPONENTS)
+    return tuple(name for name in names if not is_own(name) and name not in passed_over)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,12 +91,12 @@ class Known:
         if isinstance(record, str):
             return f"nothing can stand for it: {record}"
         today = self.today.get(case.id, {})
-        return "" if record.fitting(case.id, today) else record.why_none(case.id, today)
+        return "" if record.fitting(case, today) else record.why_none(case, today)
 
     def called(self, case: Case) -> frozenset[str] | None:
         """The tools that a case called in the baseline; None where that is not known."""
         record = self.records.get(case.agent, "")
         if isinstance(record, str):
             return None
-        fitting = record.fitting(case.id, self.today.get(case.id, {}))
+        fitting = record.fitting(case, self.today.get(case.id, {}))
         return frozenset().union(*(used.called for used in fitting)) if fitting else None
