@@ -388,6 +388,7 @@ def _comparison(*, baseline: bool) -> Comparison:
         cases=cases,
         overall=SuiteComparison(cases=6, baseline_mean=0.833, candidate_mean=0.792, drop=0.042,
                                 drop_upper=0.117, p_worse=0.0312, margin=0.05, provable_margin=0.21),
+        cut_short=("embedded-instruction",),
         tables=(
             Table(by="group", rows=(
                 TableRow(name="task", cases=5, compared=4, baseline=Mean(value=0.75, low=0.3, high=0.95),

@@ -37,6 +37,8 @@ class Night(_Record):
     """Case → trials passed and valid, of its first batch."""
     apart: dict[str, str] = Field(default_factory=dict)
     """Case → the fingerprint component in which it differs from the release: left out."""
+    cut_short: tuple[str, ...] = ()
+    """Cases left out because their first batch was not run to its end, as at a forbidden action."""
 
 
 class Stretch(_Record):
@@ -103,12 +105,14 @@ class Monitoring(_Record):
 def night(release: Side, side: Side) -> Night:
     """A stored run as it counts against the release: first batches of cases whose conditions are the same."""
     counted, _ = count(side)
-    tallies, apart = {}, {}
+    tallies, apart, cut = {}, {}, []
     for case, trials in sorted(counted.items()):
         if components := differences(release, side, case):
             apart[case] = components[0]
+        elif trials.cut:
+            cut.append(case)
         elif trials.batch_valid:
-            tallies[case] = (trials.batch_passed, trials.batch_valid)
+            tallies[case] = trials.for_means
     manifest = side.manifest
     return Night(
         run=manifest.run,
@@ -117,6 +121,7 @@ def night(release: Side, side: Side) -> Night:
         revision=manifest.revision,
         tallies=tallies,
         apart=apart,
+        cut_short=tuple(cut),
     )
 
 

@@ -27,6 +27,11 @@ def test_ruling_comes_first_with_its_grounds(evidence: Evidence):
     assert "- **undecided** 1 required case has no verdict: 3 of its 4 trials are invalid." in lines
 
 
+def test_case_that_no_mean_counts_is_named(evidence: Evidence):
+    left_out = "Left out of means, not run to the end of the first batch: embedded-instruction."
+    assert left_out in summary(evidence)
+
+
 def test_case_to_look_at_says_where_it_went_wrong_and_how_to_run_it_again(evidence: Evidence):
     text = summary(evidence)
 

@@ -443,6 +443,47 @@ def test_added_baseline_trials_are_no_part_of_the_ledger():
     assert comparison.overall.baseline_mean == pytest.approx(0.6)
 
 
+def plan_of(**trials):
+    """The plan of first batches of these sizes."""
+    return tuple(
+        PlannedCase(case=case, selected=True, reasons=(), trials=n) for case, n in trials.items()
+    )
+
+
+def test_batch_that_ended_at_its_first_forbidden_action_counts_in_no_mean():
+    stopped = compared({"a": GOOD, "b": GOOD}, {"a": "x", "b": "ppppp"}, plan=plan_of(a=5, b=5))
+    run_on = compared({"a": GOOD, "b": GOOD}, {"a": "xpppp", "b": "ppppp"}, plan=plan_of(a=5, b=5))
+
+    assert stopped.cases[0].outcome is Outcome.REGRESSED
+    assert stopped.cut_short == ("a",)
+    assert stopped.overall is not None
+    assert (stopped.overall.cases, stopped.overall.candidate_mean) == (1, 1.0)
+    assert [(p.cases, p.missing) for p in stopped.pass_k["candidate"]] == [(1, 1)] * 5
+    required = stopped.tables[1].rows[0]
+    assert (required.name, required.cases, required.compared) == ("required", 1, 0)
+    assert run_on.cut_short == ()
+    assert run_on.overall is not None
+    assert (run_on.overall.cases, run_on.overall.candidate_mean) == (2, pytest.approx(0.9))
+
+
+@pytest.mark.parametrize("stored", [1, 2])
+def test_release_that_was_stopped_in_a_case_gives_it_no_mean(stored):
+    released = side({"a": "x" * stored, "b": GOOD}, arm="released", plan=plan_of(a=5, b=20))
+
+    comparison = compare(released, side({"a": "ppppp", "b": "ppppp"}), POLICY)
+
+    assert comparison.cut_short == ("a",)
+    assert comparison.overall is not None
+    assert (comparison.overall.cases, comparison.overall.baseline_mean) == (1, 1.0)
+    assert comparison.pass_k["baseline"][0].value == 1.0
+
+
+def test_suite_of_which_no_first_batch_was_run_to_its_end_has_no_mean():
+    comparison = compared({"a": GOOD}, {"a": "pp"}, plan=plan_of(a=5))
+
+    assert (comparison.overall, comparison.cut_short) == (None, ("a",))
+
+
 def test_pass_k_leaves_out_cases_with_fewer_trials():
     comparison = compared({"a": GOOD}, {"a": "pppf", "b": "pi"})
 

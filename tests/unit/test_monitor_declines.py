@@ -6,6 +6,7 @@ import pytest
 from tests.sides import FINGERPRINT, side
 
 from seatrial.monitor import Night, night, watch
+from seatrial.records import PlannedCase
 
 RELEASE = side(
     {"a": "p" * 20, "b": "p" * 20, "c": "p" * 15 + "f" * 5}, arm="released", required=("a", "b")
@@ -20,6 +21,15 @@ def nights(*marks, case="a", others="pppp"):
         tallies = {c: (row.count("p"), len(row)) for c, row in rows.items()}
         found.append(Night(run=f"run-{number:03}", revision=f"commit-{number}", tallies=tallies))
     return found
+
+
+def test_case_that_was_stopped_at_a_forbidden_action_is_left_out_of_its_run_and_named():
+    plan = tuple(PlannedCase(case=c, selected=True, reasons=(), trials=4) for c in "ab")
+
+    found = night(RELEASE, side({"a": "px", "b": "pppp"}, plan=plan))
+
+    assert found.tallies == {"b": (4, 4)}
+    assert found.cut_short == ("a",)
 
 
 def test_steady_runs_show_no_decline():

@@ -96,6 +96,9 @@ def _tell_suite(comparison: Comparison) -> None:
     tell(", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common()))
     if comparison.overall is not None:
         tell(_overall(comparison.overall))
+    if comparison.cut_short:
+        names = ", ".join(comparison.cut_short)
+        tell(f"left out of means and pass^k, not run to the end of the first batch: {names}")
     for side, series in comparison.pass_k.items():
         tell(f"pass^k of the {side}: {', '.join(_pass_k(p) for p in series)}")
     for table in comparison.tables:

@@ -249,6 +249,9 @@ def _tell(
     apart = sorted({f"{c} ({what})" for n in nights for c, what in n.apart.items()})
     if apart:
         tell(f"left out where it differs from the release: {', '.join(apart)}")
+    cut = sorted({f"{c} in {n.run}" for n in nights for c in n.cut_short})
+    if cut:
+        tell(f"left out, its first batch was not run to its end: {', '.join(cut)}")
     for decline, found_commits in zip(result.declines, commits, strict=True):
         _tell_decline(result, decline, *found_commits)
     if not result.declines:

@@ -183,6 +183,11 @@ def compare_counts(
             for row in rows
         ),
         overall=overall(contests, policy),
+        cut_short=tuple(
+            e.facts.case
+            for e, *both in rows
+            if not e.removed and any(trials is not None and trials.cut for trials in both)
+        ),
         tables=tables(matched, contests, judged),
         ties=ties(matched, contests, forward),
         pass_k={side: series for side, trials in by_side.items() if (series := pass_k(trials))},

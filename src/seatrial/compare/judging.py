@@ -149,14 +149,15 @@ def _surprising(contests: list[Contest], rule: Rule) -> dict[str, float]:
 def surprise(contest: Contest, rule: Rule) -> float | None:
     """Chance that a candidate as good as the release fails this often; None where there are too few trials."""
     base, candidate = contest.baseline, contest.candidate
-    if base.batch_valid < rule.least_baseline or not candidate.batch_valid:
+    passed, valid = candidate.for_means
+    if base.batch_valid < rule.least_baseline or not valid:
         return None
-    failed = candidate.batch_valid - candidate.batch_passed
+    failed = valid - passed
     if failed < rule.least_failures:
         # One failure is never called a regression: in a small suite the prior would make it one.
         return 1.0
     reference = Reference(base.batch_passed, base.batch_valid)
-    return predictive_p(candidate.batch_passed, failed, reference, rule.prior)
+    return predictive_p(passed, failed, reference, rule.prior)
 
 
 def _fell(contest: Contest) -> bool:

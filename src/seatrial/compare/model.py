@@ -114,7 +114,7 @@ class CaseComparison(_Record):
 
 
 class SuiteComparison(_Record):
-    """The suite's mean pass rate, over cases with valid trials on both sides."""
+    """The suite's mean pass rate, over cases with a whole first batch and valid trials on both sides."""
 
     cases: int
     baseline_mean: float
@@ -150,7 +150,7 @@ class TableRow(_Record):
     cases: int
     """Cases of the suite."""
     compared: int
-    """Those with valid trials on both sides: what follows is about them."""
+    """Those with a whole first batch and valid trials on both sides: what follows is about them."""
     baseline: Mean | None = None
     candidate: Mean | None = None
     drop: float | None = None
@@ -267,6 +267,9 @@ class Comparison(_Record):
     cases: tuple[CaseComparison, ...] = ()
     """In the suite's order; removed cases last."""
     overall: SuiteComparison | None = None
+    cut_short: tuple[str, ...] = ()
+    """Cases that no mean and no pass^k counts, because a first batch of theirs was not run to its end: it ends at
+    the first forbidden action, and what is left of it holds too many failures."""
     pass_k: dict[str, tuple[PassK, ...]] = Field(default_factory=dict)
     """`baseline` and `candidate` → k = 1, 2, … (first batch of trials of each case)"""
     tables: tuple[Table, ...] = ()

@@ -107,16 +107,17 @@ def pool(
 
 
 def recorded(release: Side, ledger: Iterable[Side] = ()) -> dict[str, tuple[int, int]]:
-    """Case → first batch trials of the release that passed, and all that count.
+    """Case → trials of the release that passed, and all that count: those of whole first batches.
 
     A batch of its ledger counts in the cases in which nothing differs from the release itself.
     """
-    found = {case: (t.batch_passed, t.batch_valid) for case, t in count(release)[0].items()}
+    found = {case: t.for_means for case, t in count(release)[0].items()}
     for part in ledger:
         for case, trials in count(part)[0].items():
             if not differences(release, part, case):
                 passed, valid = found.get(case, (0, 0))
-                found[case] = (passed + trials.batch_passed, valid + trials.batch_valid)
+                more_passed, more = trials.for_means
+                found[case] = (passed + more_passed, valid + more)
     return found
 
 

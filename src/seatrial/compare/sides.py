@@ -129,6 +129,8 @@ class Trials:
     had failed, so that means taken over all of them would be biased by 5 to 10 points."""
     batch_seen: int = 0
     """Of the same, those with a record, invalid ones too."""
+    cut: bool = False
+    """A first batch was not run to its end: a trial of it has no record."""
     added: bool = False
     """There are trials beyond the first batch."""
     worst: TrialRecord | None = None
@@ -150,6 +152,14 @@ class Trials:
     def seen(self) -> int:
         """All trials, invalid ones too."""
         return self.valid + self.invalid.total()
+
+    @property
+    def for_means(self) -> tuple[int, int]:
+        """(passed, valid) of first batches that were run to their end; (0, 0) where one was not.
+
+        A batch ends early at the first forbidden action, so that what is left of it holds too many failures.
+        """
+        return (0, 0) if self.cut else (self.batch_passed, self.batch_valid)
 
     def add(self, record: TrialRecord, planned: int) -> None:
         """Count one more trial; `planned` is the size of the first batch, 0 where it is not known."""
@@ -180,6 +190,7 @@ class Trials:
         self.batch_passed += other.batch_passed
         self.batch_valid += other.batch_valid
         self.batch_seen += other.batch_seen
+        self.cut |= other.cut
         self.added |= other.added
         self.worst = self.worst or other.worst
 
@@ -214,6 +225,8 @@ def count(side: Side) -> tuple[dict[str, Trials], tuple[str, ...]]:
         if record.served_model:
             # A trial in which several models answered names them all.
             served.update(record.served_model.split(", "))
+    for case, trials in found.items():
+        trials.cut = trials.batch_seen < planned.get(case, 0)
     return found, tuple(sorted(served))
 
 

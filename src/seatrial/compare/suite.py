@@ -1,7 +1,7 @@
 """The suite as a whole: the fall of its mean, pass^k, and what was left out.
 
-Only the first batch of each case counts here: trials that were added because earlier ones failed would
-bias a mean.
+Only the first batch of each case counts here, and only where all of it was run: trials that were added because
+earlier ones failed would bias a mean, and so would a batch that ended at its first forbidden action.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ MOST_K = 10
 
 
 def ledger(trials: Mapping[str, Trials]) -> list[tuple[int, int]]:
-    """(passed, valid) of every case."""
-    return [(t.batch_passed, t.batch_valid) for t in trials.values()]
+    """(passed, valid) of every case, as means count them."""
+    return [t.for_means for t in trials.values()]
 
 
 def overall(contests: list[Contest], policy: Policy) -> SuiteComparison | None:
@@ -43,17 +43,17 @@ def overall(contests: list[Contest], policy: Policy) -> SuiteComparison | None:
 
 
 def pairs(contests: Iterable[Contest]) -> list[Pair]:
-    """Both arms' trials of the cases that have a first batch on both sides, whatever order they come in."""
+    """Both arms' trials of the cases that count in means, whatever order they come in."""
     return [
-        Pair(
-            c.baseline.batch_passed,
-            c.baseline.batch_valid,
-            c.candidate.batch_passed,
-            c.candidate.batch_valid,
-        )
+        Pair(*c.baseline.for_means, *c.candidate.for_means)
         for c in sorted(contests, key=lambda c: c.case)
-        if c.candidate.batch_valid
+        if in_means(c)
     ]
+
+
+def in_means(contest: Contest) -> bool:
+    """Both sides have a first batch that was run to its end, with a valid trial."""
+    return contest.baseline.for_means[1] > 0 and contest.candidate.for_means[1] > 0
 
 
 def pass_k(trials: Mapping[str, Trials]) -> tuple[PassK, ...]:

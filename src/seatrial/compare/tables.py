@@ -1,7 +1,7 @@
 """The suite in parts: by group, category, tag and provenance.
 
-As in the suite's own mean only the first batch of each case counts, and only cases with valid trials on both
-sides, so that the two means of a row are of the same cases.
+As in the suite's own mean only whole first batches count, and only cases with valid trials on both sides, so that
+the two means of a row are of the same cases.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from seatrial.compare.judging import Contest, Judgement
 from seatrial.compare.matching import Entry
 from seatrial.compare.model import Mean, Table, TableRow
 from seatrial.compare.sides import CaseFacts, Trials
-from seatrial.compare.suite import pairs
+from seatrial.compare.suite import in_means, pairs
 from seatrial.documents import GROUPS
 from seatrial.stats.paired import drop
 from seatrial.stats.passk import mean_pass_k
@@ -83,7 +83,7 @@ def _row(
     judged: Mapping[str, Judgement],
 ) -> TableRow:
     contests = [contested[f.case] for f in facts if f.case in contested]
-    compared = [c for c in contests if c.candidate.batch_valid]
+    compared = [c for c in contests if in_means(c)]
     fell = drop(pairs(compared))
     outcomes = Counter(judged[c.case].outcome for c in contests)
     return TableRow(
@@ -101,5 +101,5 @@ def _row(
 
 
 def _mean(trials: Iterable[Trials]) -> Mean | None:
-    found = mean_pass_k([(t.batch_passed, t.batch_valid) for t in trials], 1)
+    found = mean_pass_k([t.for_means for t in trials], 1)
     return Mean(value=found.value, low=found.low, high=found.high) if found else None

@@ -37,9 +37,7 @@ def ties(matched: Sequence[Entry], contests: Sequence[Contest], rule: Rule) -> T
     tested = {case: p for case, p in p_values.items() if p is not None}
     listed = discoveries(list(tested.values()), FALSE_DISCOVERIES)
     moved = {case for case, found in zip(tested, listed, strict=True) if found}
-    compared = pairs(
-        [contested[case] for case in p_values if contested[case].candidate.batch_valid]
-    )
+    compared = pairs([contested[case] for case in p_values])
     down, up = drop(compared), drop([pair.swapped() for pair in compared])
     together = (
         min(
@@ -65,10 +63,11 @@ def _either_way(contest: Contest, rule: Rule) -> float | None:
     As everywhere, one trial alone that went the other way is not called a change.
     """
     base, candidate = contest.baseline, contest.candidate
-    if base.batch_valid < rule.least_baseline or not candidate.batch_valid:
+    passed, valid = candidate.for_means
+    if base.for_means[1] < rule.least_baseline or not valid:
         return None
-    passed, failed = candidate.batch_passed, candidate.batch_valid - candidate.batch_passed
-    reference = Reference(base.batch_passed, base.batch_valid)
+    failed = valid - passed
+    reference = Reference(*base.for_means)
     tails = [1.0]
     if failed >= rule.least_failures:
         tails.append(predictive_p(passed, failed, reference, rule.prior))

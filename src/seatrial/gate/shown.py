@@ -100,6 +100,8 @@ def _suite(matter: Matter) -> Iterator[Brief]:
         f"mean pass rate {percent(overall.candidate_mean)} over {number(overall.cases, 'case')}, "
         f"the release {percent(overall.baseline_mean)}"
     )
+    if cut := matter.comparison.cut_short:
+        means += f" ({number(len(cut), 'case')} left out, not run to the end of the first batch)"
     if significant(overall.p_worse, policy.alpha) and overall.drop > overall.margin:
         yield brief(
             "suite_worse",

@@ -84,6 +84,8 @@ def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
         "planned": len(manifest.plan),
         "reasons": selection_reasons(evidence)[:6],
         "overall": comparison.overall,
+        "cut_short": [(case, _link(case, paged)) for case in comparison.cut_short[:_CASES_SHOWN]],
+        "cut_more": max(0, len(comparison.cut_short) - _CASES_SHOWN),
         "tables": [
             {
                 "by": table.by,

@@ -17,6 +17,8 @@ BUDGET = 900_000
 _SIGNS = {Gate.OPEN: "🟢", Gate.CLOSED: "🔴", Gate.UNDECIDED: "🟡"}
 _OPENED = 3
 """Cases that are unfolded to begin with."""
+_NAMED = 5
+"""Cases that are named in a sentence."""
 _PROSE_SHOWN = 1_000
 _QUOTE_SHOWN = 4_000
 
@@ -79,6 +81,9 @@ def _head(evidence: Evidence, budget: int) -> Iterator[str]:
             f"{percent(overall.candidate_mean)} now; drop {points(overall.drop)}, at most "
             f"{points(overall.drop_upper)} (95 %), margin {points(overall.margin)}."
         )
+    if cut := comparison.cut_short:
+        named = ", ".join(cut[:_NAMED]) + (f" and {len(cut) - _NAMED} more" if cut[_NAMED:] else "")
+        yield _prose(f"Left out of means, not run to the end of the first batch: {named}.")
     causes = [
         f"{cause.replace('_', ' ')}: {sides['candidate'].total()} of the candidate, "
         f"{sides['baseline'].total()} of the baseline"
