@@ -4,8 +4,9 @@
     checks      what it is graded by, functions of the repository included; `grading`: how Seatrial's own checks grade
     world       the practice world, but for what agents are shown of it
     answers     the mocked answers
+    servers     the real MCP servers that the case names
     harness     how Seatrial itself treats an agent
-    adapter, settings, model, skills, source:<name>, tool:<name>, instructions      the arm's own
+    adapter, settings, model, skills, source:<name>, server:<id>, tool:<name>, instructions      the arm's own
 
 An arm is an agent with its prompt, rules, context plan, code (`source:<name>`), and the tools as it is
 shown them: a change of their descriptions is what is tried, not what it is tried on. Only the arm's own
@@ -35,7 +36,7 @@ GRADING_COMPONENTS = frozenset({"checks", "grading"})
 """What says how a trace is graded, and nothing about how it came to be."""
 
 _OWN = frozenset({"arm", "adapter", "settings", "model", "skills", "instructions"})
-_OWN_FAMILIES = ("source:", "tool:")
+_OWN_FAMILIES = ("source:", "server:", "tool:")
 
 _ABOUT_THE_CASE = frozenset({
     "title", "group", "required", "negative", "owner", "tags", "priority", "requirements",
@@ -112,6 +113,7 @@ def fingerprints(
         if own:
             of_cases = _Cases({**catalog.fixtures, **own}, world_digests, check_digests, toolsets)
         of_arm = _of_arm(arm, source_digests.get(arm.id, {}))
+        of_arm |= {f"server:{id}": of_all.behind[id] for id in arm.servers}
         for case in catalog.cases.values():
             if case.agent == arm.agent:
                 by_case[f"{case.id}@{arm.id}"] = of_cases.of(case) | of_arm
@@ -129,7 +131,7 @@ def conditions(
     return {
         case.id: expanded(of_cases.of(case), toolsets)
         for case in catalog.cases.values()
-        if case.world in catalog.fixtures and (case.answers or case.world) in catalog.fixtures
+        if all(id in catalog.fixtures for id in case.fixtures)
     }
 
 
@@ -185,7 +187,7 @@ def _named(component: str, case: str, arm: str) -> str:
             return f"case {case}"
         case ("checks", _, _):
             return f"checks of case {case}"
-        case ("world" | "answers" | "instructions", _, _):
+        case ("world" | "answers" | "servers" | "instructions", _, _):
             return f"{component} of case {case}"
         case ("tool", _, name):
             return f"tool {name}"
@@ -208,7 +210,8 @@ class _Cases:
         self._fixtures = fixtures
         behind = {id: digest(behind_the_tools(found)) for id, found in fixtures.items()}
         files = {id: digest([behind[id], of]) for id, of in world_digests.items() if id in behind}
-        self._behind = behind | files
+        self.behind = behind | files
+        """Fixture → digest of all of it that is no part of what agents are shown of its tools."""
         self._check_files = check_digests
         self._toolsets = toolsets
         self._shown: dict[tuple[str, str | None], str] = {}
@@ -231,10 +234,12 @@ class _Cases:
             "case": digest(met),
             "checks": digest([checks, files] if files else checks),
             "grading": GRADING,
-            "world": self._behind[case.world],
+            "world": self.behind[case.world],
         }
         if case.answers is not None:
-            components["answers"] = self._behind[case.answers]
+            components["answers"] = self.behind[case.answers]
+        if case.servers:
+            components["servers"] = digest([self.behind[id] for id in case.servers])
         world = self._fixtures[case.world]
         if isinstance(world, World):
             components["tools"] = self._tools(world, case.role)

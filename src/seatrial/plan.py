@@ -67,8 +67,8 @@ def trials_of(manifest: Manifest, catalog: Catalog) -> tuple[Trial, ...]:
 def documents_of(catalog: Catalog, suite: Suite, arms: Sequence[str]) -> Catalog:
     """The part of a catalog that a run of this suite by these arms leans on, in the suite's order."""
     cases = {case.id: case for case in catalog.suite_cases(suite)}
-    fixtures = {case.world for case in cases.values()}
-    fixtures |= {case.answers for case in cases.values() if case.answers is not None}
+    fixtures = {id for case in cases.values() for id in case.fixtures}
+    fixtures |= {id for arm in arms for id in catalog.arms[arm].servers}
     kept = {
         *(("case", id) for id in cases),
         *(("fixture", id) for id in fixtures),

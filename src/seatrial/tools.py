@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -22,6 +22,8 @@ class Tool:
     """It deletes or overwrites what cannot be had back; None when the tool says nothing about it."""
     title: str = ""
     """A short name for people; empty when there is none."""
+    entry: dict[str, Any] | None = field(default=None, compare=False, repr=False)
+    """The entry of a real server's `tools/list`, handed on as it is but for the description."""
 
     @property
     def annotations(self) -> dict[str, bool]:
@@ -35,6 +37,10 @@ class Tool:
 
     def as_mcp(self) -> dict[str, Any]:
         """The entry of an MCP `tools/list` result."""
+        if self.entry is not None:
+            said = self.entry.get("description") or ""
+            as_said = said == self.description
+            return dict(self.entry) if as_said else {**self.entry, "description": self.description}
         entry: dict[str, Any] = {
             "name": self.name,
             "description": self.description,

@@ -115,6 +115,42 @@ class Called(_Record):
     """How long a mock made the agent wait on purpose."""
 
 
+class Requested(_Record):
+    """The agent asked a server for something that is no tool: a resource, a prompt, a completion."""
+
+    event: Literal["requested"] = "requested"
+    turn: int
+    server: str
+    method: str
+    """In MCP's words, for example `resources/read`."""
+    params: dict[str, Json] = Field(default_factory=dict)
+    result: Json = None
+    """What it was given; None when that was an error."""
+    error: str | None = None
+    """Why it was given nothing."""
+    at_ms: float = 0.0
+    took_ms: float = 0.0
+
+
+class Asked(_Record):
+    """A server asked its client for something: a completion, an answer of the person, its roots."""
+
+    event: Literal["asked"] = "asked"
+    turn: int
+    server: str
+    method: str
+    """In MCP's words, for example `sampling/createMessage`."""
+    params: dict[str, Json] = Field(default_factory=dict)
+    result: Json = None
+    """What it was given; None when that was an error."""
+    error: str | None = None
+    """Why it was given nothing."""
+    answered_by: Literal["fixture", "agent", "gateway"] = "gateway"
+    """`gateway`: there was nobody to ask."""
+    at_ms: float = 0.0
+    took_ms: float = 0.0
+
+
 class Noted(_Record):
     """Something the harness wants remembered: an agent's stderr, a call after the end."""
 
@@ -124,7 +160,9 @@ class Noted(_Record):
     at_ms: float = 0.0
 
 
-Event = Annotated[Said | Replied | Listed | Called | Noted, Field(discriminator="event")]
+Event = Annotated[
+    Said | Replied | Listed | Called | Requested | Asked | Noted, Field(discriminator="event")
+]
 
 
 class Change(_Record):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from seatrial.baseline.resolving import Baseline
 from seatrial.comparability import between, expanded
-from seatrial.documents import Answers, Arm, Catalog, Recorded, World
+from seatrial.documents import Arm, Catalog, FixtureDocument, Recorded
 from seatrial.documents import Python as PythonAdapter
 from seatrial.errors import BaselineError, InvalidDocuments, UsageError
 from seatrial.git import work_tree
@@ -36,7 +36,7 @@ class Beside:
     """The root below which its files lie."""
     sources: Mapping[str, str]
     """The digests of its files."""
-    worlds: Mapping[str, World | Answers]
+    worlds: Mapping[str, FixtureDocument]
     """The fixtures that it is given in place of today's."""
 
     def joined(self, catalog: Catalog) -> Catalog:
@@ -132,13 +132,13 @@ def _as_released(
     now: Catalog,
     then: Mapping[str, Mapping[str, str]],
     today: Mapping[str, Mapping[str, str]],
-) -> tuple[dict[str, World | Answers], dict[str, str]]:
+) -> tuple[dict[str, FixtureDocument], dict[str, str]]:
     """The worlds in which the released arm is shown the tools of its time; case → why there is none.
 
     What a tool says is taken from the release, what it does from today. Where both have changed, neither the
     old words nor the new ones describe what the released arm would have met.
     """
-    worlds: dict[str, World | Answers] = {}
+    worlds: dict[str, FixtureDocument] = {}
     left_out: dict[str, str] = {}
     for id in today:
         names = between(then.get(id, today[id]), today[id])

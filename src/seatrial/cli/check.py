@@ -62,7 +62,7 @@ def _problems_of_files(root: Path, catalog: Catalog) -> tuple[Problem, ...]:
 
     built = [arm for arm in catalog.arms.values() if arm.sources]
     judged = any(case.functions() for case in catalog.cases.values())
-    of_objects = all(isinstance(world, ObjectsWorld) for world in catalog.worlds)
+    of_objects = all(isinstance(fixture, ObjectsWorld) for fixture in catalog.built)
     if not built and not judged and of_objects:
         return ()
 

@@ -225,7 +225,7 @@ def _begun(
             workspace.root,
             homes=homes,
             cases=catalog.cases.values(),
-            worlds=catalog.worlds,
+            fixtures=catalog.built,
         )
         manifest = manifest_of(
             workspace,
@@ -289,7 +289,7 @@ def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
             workspace.root,
             homes=homes,
             cases=catalog.cases.values(),
-            worlds=catalog.worlds,
+            fixtures=catalog.built,
         )
         stored: list[TrialRecord] = []
 

@@ -3,10 +3,11 @@
 from seatrial.documents.answers import Answers, MockedTool, MockRule
 from seatrial.documents.arm import Adapter, Arm, Command, Http, Python, Recorded
 from seatrial.documents.case import GROUPS, Case, Group, Turn
-from seatrial.documents.catalog import KINDS, Catalog, Kind, Source, digest
+from seatrial.documents.catalog import KINDS, Catalog, FixtureDocument, Kind, Source, digest
 from seatrial.documents.checks import Check
 from seatrial.documents.conditions import OPERATORS, Condition, Conditions
 from seatrial.documents.fixture import Fixture
+from seatrial.documents.server import Server, ServerTool, Target
 from seatrial.documents.suite import Policy, Selecting, Selector, Suite
 from seatrial.documents.world import WORLDS, Action, ObjectsWorld, Role, World
 
@@ -26,6 +27,7 @@ __all__ = [
     "Condition",
     "Conditions",
     "Fixture",
+    "FixtureDocument",
     "Group",
     "Http",
     "Kind",
@@ -38,8 +40,11 @@ __all__ = [
     "Role",
     "Selecting",
     "Selector",
+    "Server",
+    "ServerTool",
     "Source",
     "Suite",
+    "Target",
     "Turn",
     "World",
     "digest",

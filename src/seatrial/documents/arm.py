@@ -131,6 +131,8 @@ class Arm(Document):
     skills: dict[str, CallOrStep] = Field(default_factory=dict)
     """Skills that the agent has, each with the call that shows that it was read: the name of a tool, or a
     tool with arguments."""
+    servers: tuple[Id, ...] = ()
+    """Fixtures of type `server`: real MCP servers that this agent has in every case."""
     settings: dict[str, Any] = Field(default_factory=dict)
     """Handed to the agent as they are."""
     limits: ArmLimits = ArmLimits()

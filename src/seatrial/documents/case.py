@@ -69,6 +69,11 @@ class Case(Document):
     without roles, where everything is allowed."""
     answers: Id | None = None
     """A fixture of mocked tool answers."""
+    servers: tuple[Id, ...] = ()
+    """Fixtures of type `server`: real MCP servers whose tools the agent has beside those of the world."""
+    environment: Id = "test"
+    """Where it is run, as far as its servers are concerned: their `targets` say what answers there. In one
+    named `prod`, `production` or `live` nothing is mocked."""
     task: str | None = Field(default=None, min_length=1)
     """The instruction, when it is one message."""
     turns: tuple[Turn, ...] = ()
@@ -118,6 +123,12 @@ class Case(Document):
                 raise ValueError(f"{path}: this check sees turn {own} alone, never turn {asked}")
             if isinstance(asked, int) and self.turns and asked > len(self.turns):
                 raise ValueError(f"{path}: there is no turn {asked}, the last is {len(self.turns)}")
+
+    @property
+    def fixtures(self) -> tuple[Id, ...]:
+        """Every fixture that it leans on."""
+        answers = () if self.answers is None else (self.answers,)
+        return (self.world, *answers, *self.servers)
 
     @property
     def messages(self) -> tuple[str, ...]:

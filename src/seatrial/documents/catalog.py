@@ -14,11 +14,14 @@ from pydantic import BaseModel
 from seatrial.documents.answers import Answers
 from seatrial.documents.arm import Arm
 from seatrial.documents.case import Case
+from seatrial.documents.server import Server
 from seatrial.documents.suite import Selector, Suite
 from seatrial.documents.world import World
 
 Kind = Literal["case", "suite", "arm", "fixture"]
 KINDS: tuple[Kind, ...] = ("case", "suite", "arm", "fixture")
+
+FixtureDocument = World | Answers | Server
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,9 @@ class Catalog:
     cases: Mapping[str, Case] = field(default_factory=dict)
     suites: Mapping[str, Suite] = field(default_factory=dict)
     arms: Mapping[str, Arm] = field(default_factory=dict)
-    fixtures: Mapping[str, World | Answers] = field(default_factory=dict)
+    fixtures: Mapping[str, FixtureDocument] = field(default_factory=dict)
     sources: Mapping[tuple[Kind, str], Source] = field(default_factory=dict)
-    own_fixtures: Mapping[str, Mapping[str, World | Answers]] = field(default_factory=dict)
+    own_fixtures: Mapping[str, Mapping[str, FixtureDocument]] = field(default_factory=dict)
     """Arm → fixtures that this arm is given in place of those of the same id: the released arm, run again, is
     shown the tools as they were when it was released."""
 
@@ -67,6 +70,17 @@ class Catalog:
         """Every world fixture."""
         return tuple(f for f in self.fixtures.values() if isinstance(f, World))
 
+    def servers(self, case: Case, arm: Arm) -> tuple[Server, ...]:
+        """The real MCP servers of a trial: the case's, then the arm's, each once."""
+        found = [self.fixtures[id] for id in dict.fromkeys((*case.servers, *arm.servers))]
+        assert all(isinstance(server, Server) for server in found)
+        return tuple(server for server in found if isinstance(server, Server))
+
+    @property
+    def built(self) -> tuple[World | Server, ...]:
+        """Every fixture that may lean on files and on variables of the environment."""
+        return tuple(f for f in self.fixtures.values() if isinstance(f, World | Server))
+
     def answers(self, id: str) -> Answers:
         """The fixture of mocked answers of this id (the loader has checked that it is one)."""
         found = self.fixtures[id]
@@ -76,7 +90,7 @@ class Catalog:
     def part(self, cases: Iterable[str]) -> Catalog:
         """These of the cases, as far as they are there, and the fixtures that they lean on; nothing else."""
         kept = {id: self.cases[id] for id in cases if id in self.cases}
-        used = {name for case in kept.values() for name in (case.world, case.answers)}
+        used = {name for case in kept.values() for name in case.fixtures}
         fixtures = {id: fixture for id, fixture in self.fixtures.items() if id in used}
         return Catalog(cases=kept, fixtures=fixtures, sources=self.sources)
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Tag
 
 from seatrial.documents.answers import Answers
+from seatrial.documents.server import Server
 from seatrial.documents.world import (
     DirectoryWorld,
     HttpWorld,
@@ -18,7 +19,7 @@ from seatrial.documents.world import (
 
 
 def _tag(value: Any) -> str | None:
-    """`answers`, or the kind of a world, which is `objects` where none is written."""
+    """`answers`, `server`, or the kind of a world, which is `objects` where none is written."""
     read = value.get if isinstance(value, dict) else lambda key, default=None: getattr(value, key)
     type = read("type")
     return read("world", "objects") if type == "world" else type
@@ -31,6 +32,7 @@ Fixture = Annotated[
     | Annotated[DirectoryWorld, Tag("directory")]
     | Annotated[HttpWorld, Tag("http")]
     | Annotated[McpWorld, Tag("mcp")]
-    | Annotated[Answers, Tag("answers")],
+    | Annotated[Answers, Tag("answers")]
+    | Annotated[Server, Tag("server")],
     Discriminator(_tag),
 ]

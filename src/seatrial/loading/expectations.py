@@ -77,10 +77,12 @@ def unknown_skills(library: Library) -> Found:
 
 def impossible_mocks(library: Library) -> Found:
     """Mocked answers of tools that the case's world does not offer, or that change it."""
-    pairs: dict[tuple[str, str], str] = {}
+    pairs: dict[tuple[str, str, bool], str] = {}
     for _, case in library.of(Case):
         if case.answers is not None:
-            pairs.setdefault((case.answers, case.world), case.id)
+            # Which tools real servers have is known when they run; `loading.servers` tells the rest.
+            alone = next(library.servers_of(case), None) is None
+            pairs.setdefault((case.answers, case.world, alone), case.id)
     for draft, answers in library.of(Answers):
         for steps, rule in _rules(answers):
             for path, condition in rule.when.items():
@@ -89,7 +91,7 @@ def impossible_mocks(library: Library) -> Found:
                     hint = "Use `starts_with`, `contains` or `one_of`"
                     where = (*steps, "when", path, "matches")
                     yield draft, Mistake(where, message, hint, "mock-matches", on_key=True)
-    for (answers_id, world_id), case_id in pairs.items():
+    for (answers_id, world_id, alone), case_id in pairs.items():
         fixture = library.drafts.get(("fixture", answers_id))
         of_world = library.drafts.get(("fixture", world_id))
         if fixture is None or of_world is None:
@@ -97,7 +99,7 @@ def impossible_mocks(library: Library) -> Found:
         if not isinstance(fixture.document, Answers) or not isinstance(of_world.document, World):
             continue
         for tool in fixture.document.tools:
-            for mistake in _of_mock(tool, of_world.document, case_id):
+            for mistake in _of_mock(tool, of_world.document, case_id, alone=alone):
                 yield fixture, mistake
 
 
@@ -107,9 +109,9 @@ def _rules(answers: Answers) -> Iterator[tuple[Steps, Any]]:
             yield ("tools", name, "rules", index), rule
 
 
-def _of_mock(tool: str, world: World, case: str) -> Iterator[Mistake]:
+def _of_mock(tool: str, world: World, case: str, *, alone: bool) -> Iterator[Mistake]:
     tools = world.declared_tools()
-    if tools is None:
+    if tools is None or (tool not in tools and not alone):
         return
     declared = tools.get(tool)
     if declared is None:

@@ -18,6 +18,7 @@ from seatrial.documents import (
     Catalog,
     Kind,
     ObjectsWorld,
+    Server,
     Source,
     Suite,
     World,
@@ -32,11 +33,15 @@ from seatrial.loading.trails import Model
 from seatrial.loading.wording import listed, missing_key, mistakes, not_among
 
 _MODELS: dict[str, Model | None] = {"case": Case, "suite": Suite, "arm": Arm, "fixture": None}
-_FIXTURES: dict[str, Model | None] = {"world": None, "answers": Answers}
+_FIXTURES: dict[str, Model | None] = {
+    "world": None,
+    "answers": Answers,
+    "server": Server,
+}
 _WORLDS: dict[str, Model | None] = {**WORLDS}
-Document = Case | Suite | Arm | World | Answers
+Document = Case | Suite | Arm | World | Answers | Server
 _T = TypeVar("_T")
-_D = TypeVar("_D", Case, Suite, Arm, World, Answers)
+_D = TypeVar("_D", Case, Suite, Arm, World, Answers, Server)
 
 _ID = re.compile("[a-z0-9][a-z0-9._-]*")
 _WRITTEN_ID = re.compile(rb"""^(?:- )?id:[ \t]*["']?([a-z0-9][a-z0-9._-]*)""", re.MULTILINE)
@@ -172,6 +177,17 @@ class Library:
         """The case's world; None when it is not there or not right."""
         draft = self.drafts.get(("fixture", case.world))
         return draft.document if draft and isinstance(draft.document, World) else None
+
+    def servers_of(self, case: Case) -> Iterator[tuple[Draft, Server]]:
+        """The servers of a case, and those of the arms of its agent, as far as they are there and right."""
+        ids = list(case.servers)
+        for _, arm in self.of(Arm):
+            if arm.agent == case.agent:
+                ids += arm.servers
+        for id in dict.fromkeys(ids):
+            draft = self.drafts.get(("fixture", id))
+            if draft is not None and isinstance(draft.document, Server):
+                yield draft, draft.document
 
     def of(self, model: type[_D]) -> Iterator[tuple[Draft, _D]]:
         """The drafts of one kind of document, each with the document as that kind."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from seatrial.documents import Answers, Case, Kind, Selector, Suite, World
+from seatrial.documents import Answers, Arm, Case, Kind, Selector, Server, Suite, World
 from seatrial.errors import Problem
 from seatrial.loading.braces import unknown_placeholders
 from seatrial.loading.expectations import (
@@ -16,6 +16,7 @@ from seatrial.loading.library import Draft, Found, Library
 from seatrial.loading.mistakes import MOST_TOLD, Mistake, closest, cut, told
 from seatrial.loading.operands import unusable_schemas
 from seatrial.loading.places import Steps
+from seatrial.loading.servers import mocks_where_none_may_be, tools_of_one_name
 from seatrial.state.validate import world_problems
 
 
@@ -31,11 +32,16 @@ def broken_rules(library: Library) -> list[Problem]:
 
 
 def dangling_ids(library: Library) -> Found:
-    """A case names a world or answers, or a suite a case, that is not there or is something else."""
+    """What a case, an arm or a suite names is not there, or is something else."""
     for draft, case in library.of(Case):
         yield from _fixture(library, draft, ("world",), case.world, World)
         if case.answers is not None:
             yield from _fixture(library, draft, ("answers",), case.answers, Answers)
+        for index, id in enumerate(case.servers):
+            yield from _fixture(library, draft, ("servers", index), id, Server)
+    for draft, arm in library.of(Arm):
+        for index, id in enumerate(arm.servers):
+            yield from _fixture(library, draft, ("servers", index), id, Server)
     for draft, suite in library.of(Suite):
         for index, entry in enumerate(suite.cases):
             if isinstance(entry, str):
@@ -46,13 +52,19 @@ def dangling_ids(library: Library) -> Found:
 
 
 def _fixture(
-    library: Library, draft: Draft, steps: Steps, id: str, wanted: type[World] | type[Answers]
+    library: Library,
+    draft: Draft,
+    steps: Steps,
+    id: str,
+    wanted: type[World] | type[Answers] | type[Server],
 ) -> Found:
     fixture = library.drafts.get(("fixture", id))
     if fixture is None:
         yield from _dangling(library, draft, steps, "fixture", id)
     elif not isinstance(fixture.document, wanted):
-        expected, found = ("world", "answers") if wanted is World else ("answers", "world")
+        types: dict[type, str] = {World: "world", Answers: "answers", Server: "server"}
+        expected = types[wanted]
+        found = next(name for type, name in types.items() if isinstance(fixture.document, type))
         message = f"fixture `{id}` is of type `{found}`, expected `{expected}`"
         yield draft, Mistake(steps, message, code="wrong-fixture")
 
@@ -132,6 +144,8 @@ RULES = (
     roles,
     impossible_expectations,
     impossible_mocks,
+    mocks_where_none_may_be,
+    tools_of_one_name,
     unknown_skills,
     unknown_placeholders,
     unusable_schemas,

@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
-from seatrial.trace import Answer, Called, Json, Listed, Noted, Replied, Said, Trace
+from seatrial.trace import (
+    Answer,
+    Asked,
+    Called,
+    Json,
+    Listed,
+    Noted,
+    Replied,
+    Requested,
+    Said,
+    Trace,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +70,9 @@ def trajectory(trace: Trace) -> Trajectory:
             case Noted():
                 remarks[-1].append(event.text)
                 continue
+            case Requested() | Asked():
+                remarks[-1].append(_exchange(event))
+                continue
             case Listed():
                 continue
             case _:
@@ -68,6 +82,15 @@ def trajectory(trace: Trace) -> Trajectory:
     return Trajectory(
         opening, tuple(replace(s, remarks=r) for s, r in zip(steps, after, strict=True))
     )
+
+
+def _exchange(event: Requested | Asked) -> str:
+    """A sentence on what the agent and a server asked each other beside tool calls."""
+    came_of_it = "answered" if event.error is None else f"refused: {event.error}"
+    if isinstance(event, Requested):
+        return f"the agent asked {event.server} for {event.method}: {came_of_it}"
+    by = "" if event.error else f" by the {event.answered_by}"
+    return f"{event.server} asked its client for {event.method}: {came_of_it}{by}"
 
 
 def flattened(value: Json, path: str = "") -> Iterator[tuple[str, str]]:

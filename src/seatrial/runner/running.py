@@ -12,7 +12,16 @@ import anyio
 
 from seatrial import arms
 from seatrial.checks.again import Grader, functions_named
-from seatrial.documents import Arm, Case, Catalog, Command, ObjectsWorld, Recorded, World
+from seatrial.documents import (
+    Arm,
+    Case,
+    Catalog,
+    Command,
+    ObjectsWorld,
+    Recorded,
+    Server,
+    World,
+)
 from seatrial.errors import UsageError
 from seatrial.functions import load_all
 from seatrial.gateway import Gateway
@@ -58,9 +67,9 @@ def equip(
     environ: Mapping[str, str] | None = None,
     homes: Mapping[str, Path] | None = None,
     cases: Iterable[Case] = (),
-    worlds: Iterable[World] = (),
+    fixtures: Iterable[World | Server] = (),
 ) -> Equipment:
-    """What these arms, worlds and the checks of these cases need, before anything of a run is written.
+    """What these arms, fixtures and the checks of these cases need, before anything of a run is written.
 
     Args:
         used: the arms.
@@ -68,20 +77,20 @@ def equip(
         environ: the environment that arms are given parts of; this process's own when None.
         homes: arms that find their files elsewhere than at the root.
         cases: the cases whose checks may name functions of the repository.
-        worlds: the worlds that these cases are about.
+        fixtures: the worlds and servers that these cases and arms lean on.
 
     Raises:
-        UsageError: a variable that an arm or a world hands on is not set.
+        UsageError: a variable that an arm, a world or a server hands on is not set.
         FunctionError: a function that a check names cannot be had.
         InvalidDocuments: the recordings of an arm cannot be read.
     """
     used = tuple(used)
     environ = dict(os.environ if environ is None else environ)
     of_arms = {arm.id: arms.variables(arm) for arm in used}
-    of_worlds = {world.id: world.variables() for world in worlds}
+    of_fixtures = {fixture.id: fixture.variables() for fixture in fixtures}
     missing = [
         f"{name} ({kind} {id})"
-        for kind, named in (("arm", of_arms), ("world", of_worlds))
+        for kind, named in (("arm", of_arms), ("fixture", of_fixtures))
         for id, names in named.items()
         for name in names
         if name not in environ
@@ -94,7 +103,7 @@ def equip(
     recordings = {
         arm.id: arms.recordings(arm, root) for arm in used if isinstance(arm.adapter, Recorded)
     }
-    shared = tuple(name for names in of_worlds.values() for name in names)
+    shared = tuple(name for names in of_fixtures.values() for name in names)
     redactors = {
         arm.id: redact
         for arm in used
@@ -152,7 +161,7 @@ async def run(
     """
     used = {id: catalog.arms[id] for id in writer.manifest.arms}
     if any(isinstance(arm.adapter, Command) for arm in used.values()) or not all(
-        isinstance(world, ObjectsWorld) for world in catalog.worlds
+        isinstance(fixture, ObjectsWorld) for fixture in catalog.built
     ):
         await clear(writer.manifest.run)
     queue = Queue(at_once or AT_ONCE, {id: _room(arm, at_once) for id, arm in used.items()})

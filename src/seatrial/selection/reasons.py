@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pydantic import BaseModel
 
 from seatrial.comparability import behind_the_tools, between, tools_shown
-from seatrial.documents import Arm, Case, Catalog, Suite, World, digest
+from seatrial.documents import Arm, Case, Catalog, Server, Suite, World, digest
 from seatrial.documents.patterns import matches
 from seatrial.documents.sources import patterns
 from seatrial.selection.known import Base, Known
@@ -53,9 +53,8 @@ def of_case(
 def of_fixtures(catalog: Catalog, base: Base, before: Catalog) -> Iterator[tuple[str, str]]:
     """Reasons to run every case of a fixture. What agents read of single tools is none of them."""
     for name, now in catalog.fixtures.items():
-        files = (
-            [p for named in now.files().values() for p in named] if isinstance(now, World) else []
-        )
+        built = now.files() if isinstance(now, World | Server) else {}
+        files = [pattern for named in built.values() for pattern in named]
         if name not in before.fixtures:
             yield name, f"fixture {name} is new"
             continue

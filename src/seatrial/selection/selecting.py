@@ -32,6 +32,9 @@ def select(
     general = tuple(reasons_to_run.for_all(suite, arms, base))
     before = _cases_before(suite, base)
     of_arms = {arm.agent: list[str]() for arm in arms}
+    of_arms_servers = {arm.agent: list[str]() for arm in arms}
+    for arm in arms:
+        of_arms_servers[arm.agent] += arm.servers
     of_fixtures: dict[str, str] = {}
     known = known or Known()
     tools = None
@@ -56,7 +59,8 @@ def select(
         passed_over: tuple[str, ...] = ()
         if base and base.catalog and tools:
             reasons += reasons_to_run.of_case(case, base, base.catalog, before)
-            reasons += (of_fixtures[name] for name in _fixtures(case) if name in of_fixtures)
+            leaning_on = (*case.fixtures, *of_arms_servers[case.agent])
+            reasons += (of_fixtures[name] for name in leaning_on if name in of_fixtures)
             touched, passed_over = tools.touching(case)
             reasons += touched
             reasons += of_arms[case.agent]
@@ -76,11 +80,6 @@ def _cases_before(suite: Suite, base: Base | None) -> dict[str, Case]:
     if base is None or base.catalog is None or suite.id not in base.catalog.suites:
         return {}
     return {c.id: c for c in base.catalog.suite_cases(base.catalog.suites[suite.id])}
-
-
-def _fixtures(case: Case) -> tuple[str, ...]:
-    """The fixtures a case leans on."""
-    return tuple(name for name in (case.world, case.answers) if name is not None)
 
 
 def _removed(catalog: Catalog, suite: Suite, before: dict[str, Case]) -> Iterator[PlannedCase]:

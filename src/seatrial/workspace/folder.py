@@ -9,7 +9,7 @@ from pathlib import Path
 
 from seatrial import loading, selection
 from seatrial.comparability import Fingerprints, conditions, fingerprints
-from seatrial.documents import Arm, Case, Catalog, Policy, Suite, World
+from seatrial.documents import Arm, Case, Catalog, Policy, Server, Suite, World
 from seatrial.errors import InvalidDocuments, RevisionError, UsageError
 from seatrial.git import Repository
 from seatrial.records import PlannedCase
@@ -169,8 +169,10 @@ class Workspace:
         )
 
     def _digests_of_used(self, catalog: Catalog) -> dict[str, str]:
-        """As `world_digests`, of the worlds that cases lean on."""
-        used = {case.world for case in catalog.cases.values()} & catalog.fixtures.keys()
+        """As `world_digests`, of the worlds and servers that cases and arms lean on."""
+        used = {id for case in catalog.cases.values() for id in case.fixtures}
+        used |= {id for arm in catalog.arms.values() for id in arm.servers}
+        used &= catalog.fixtures.keys()
         fixtures = {id: catalog.fixtures[id] for id in sorted(used)}
         return self.world_digests(replace(catalog, fixtures=fixtures))
 
@@ -183,7 +185,7 @@ class Workspace:
         return conditions(catalog, self._digests_of_used(catalog), self.check_digests(catalog))
 
     def world_digests(self, catalog: Catalog) -> dict[str, str]:
-        """A digest of the content of the files behind each world that has any.
+        """A digest of the content of the files behind each world and each server that has any.
 
         Raises:
             InvalidDocuments: a file is missing, lies outside of the repository, or cannot be used.
@@ -229,8 +231,9 @@ class Workspace:
         the_suite, the_arms = self.suite_and_arms(catalog, suite, arms)
         for arm in the_arms:
             self.source_digests(catalog, arm)
-        used = {case.world for case in catalog.suite_cases(the_suite)}
-        the_worlds = [catalog.world(id) for id in sorted(used)]
+        used = {id for case in catalog.suite_cases(the_suite) for id in case.fixtures}
+        used |= {id for arm in the_arms for id in arm.servers}
+        the_worlds = [fixture for fixture in catalog.built if fixture.id in used]
         self.world_digests(replace(catalog, fixtures={world.id: world for world in the_worlds}))
         the_cases = catalog.suite_cases(the_suite)
         self.check_digests(replace(catalog, cases={c.id: c for c in the_cases}))
@@ -261,7 +264,7 @@ class Workspace:
         self,
         revision: str,
         arms: Iterable[Arm],
-        worlds: Iterable[World],
+        worlds: Iterable[World | Server],
         cases: Iterable[Case],
     ) -> tuple[str, selection.Base]:
         repository = self._demand_repository()

@@ -1,4 +1,4 @@
-"""The files that worlds are made of, as they lie in the folder, and what is wrong with them."""
+"""The files that worlds and servers are made of, as they lie in the folder, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seatrial import worlds
-from seatrial.documents import Catalog, World, digest
+from seatrial.documents import Catalog, Server, World, digest
 from seatrial.documents.patterns import is_literal, plain
 from seatrial.errors import InvalidDocuments, Problem
 from seatrial.workspace.files import SourceFiles
@@ -17,7 +17,7 @@ from seatrial.workspace.files import SourceFiles
 
 @dataclass(frozen=True, slots=True)
 class WorldFiles:
-    """Files behind the worlds of a catalog.
+    """Files behind the worlds and the servers of a catalog.
 
     A path that is written out stands for all there is at it, also for what git ignores: a world is
     copied whole.
@@ -26,16 +26,16 @@ class WorldFiles:
     sources: SourceFiles
 
     def digests(self, catalog: Catalog) -> dict[str, str]:
-        """World → digest of the names and contents of its files; worlds without files are left out.
+        """World or server → digest of the names and contents of its files; those without files are left out.
 
         Raises:
             InvalidDocuments: a file is missing, lies outside of the repository, or cannot be used.
         """
         problems: list[Problem] = []
         found = {}
-        for fixture in catalog.worlds:
+        for fixture in catalog.built:
             contents, wrong = self._contents(fixture)
-            if not wrong:
+            if not wrong and isinstance(fixture, World):
                 wrong = dict(worlds.file_problems(fixture, self.sources.root))
             problems += (_problem(catalog, fixture.id, path, wrong[path]) for path in wrong)
             if contents:
@@ -44,8 +44,8 @@ class WorldFiles:
             raise InvalidDocuments(problems)
         return found
 
-    def of(self, world: World) -> frozenset[str]:
-        """Every file behind a world, relative to the root."""
+    def of(self, world: World | Server) -> frozenset[str]:
+        """Every file behind a world or a server, relative to the root."""
         return frozenset(
             file
             for patterns in world.files().values()
@@ -53,7 +53,7 @@ class WorldFiles:
             for file in self._fitting(pattern)
         )
 
-    def _contents(self, world: World) -> tuple[dict[str, str], dict[str, str]]:
+    def _contents(self, world: World | Server) -> tuple[dict[str, str], dict[str, str]]:
         """File → digest of its content; and key → what is wrong there."""
         contents: dict[str, str] = {}
         wrong: dict[str, str] = {}
