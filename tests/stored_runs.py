@@ -9,7 +9,7 @@ from tests import bike_shop, sides
 
 from seatrial.records import Manifest, PlannedCase
 from seatrial.store import Run, Writer
-from seatrial.trace import Trace
+from seatrial.trace import Trace, Usage
 
 CASES = ("rent", "refuse", "return")
 """Required but the last."""
@@ -25,6 +25,8 @@ def stored(
     must_tie: tuple[str, ...] = (),
     created_at: str = "2026-04-01T10:00:00+00:00",
     revision: str | None = None,
+    usage: Usage | None = None,
+    prices: Mapping[str, object] | None = None,
 ) -> Run:
     """A run folder with these trials of each arm."""
     arms = arms or ("clerk-2",)
@@ -32,7 +34,7 @@ def stored(
     cases = [bike_shop.case(id, required=id != "return", title=title) for id in ids]
     documents = bike_shop.catalog(
         *cases,
-        *(bike_shop.arm(arm, version=arm[-1]) for arm in arms),
+        *(bike_shop.arm(arm, version=arm[-1], prices=prices) for arm in arms),
         bike_shop.suite(cases, gate=dict(gate or {}), must_tie=must_tie),
     )
     folder = Path(folder)
@@ -63,5 +65,6 @@ def stored(
                 if reason is not None:
                     found = tuple(f.model_copy(update={"reason": reason}) for f in record.findings)
                     record = record.model_copy(update={"findings": found})
+                record = record.model_copy(update={"usage": usage})
                 writer.add(record, Trace(case=record.case, arm=arm, number=record.number))
     return Run.open(folder)

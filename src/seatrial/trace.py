@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Json = Any
 """A JSON value: None, bool, int, float, str, list, dict with str keys."""
@@ -22,13 +22,28 @@ class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+USAGE_PARTS = (("cached_input_tokens", "input_tokens"), ("reasoning_tokens", "output_tokens"))
+"""A number of tokens, and the number that it is a part of."""
+
+
 class Usage(_Record):
     """Tokens and cost that an agent reports for one reply."""
 
     input_tokens: int = Field(default=0, ge=0, le=MOST_COUNTED)
     output_tokens: int = Field(default=0, ge=0, le=MOST_COUNTED)
+    cached_input_tokens: int = Field(default=0, ge=0, le=MOST_COUNTED)
+    """Of the input, those read from a cache."""
+    reasoning_tokens: int = Field(default=0, ge=0, le=MOST_COUNTED)
+    """Of the output, those written while thinking."""
     cost: float = Field(default=0.0, ge=0, le=MOST_COUNTED, allow_inf_nan=False)
-    """In the currency of the arm's price list."""
+    """As the agent tells it, in its own currency; `costs` goes by the arm's prices."""
+
+    @model_validator(mode="after")
+    def _parts_are_parts(self) -> Usage:
+        for part, whole in USAGE_PARTS:
+            if getattr(self, part) > getattr(self, whole):
+                raise ValueError(f"more `{part}` than `{whole}`, of which they are a part")
+        return self
 
 
 class Answer(_Record):

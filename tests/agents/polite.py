@@ -16,5 +16,6 @@ for line in sys.stdin:
         "session": os.getsid(0) == os.getpid(),
     }
     usage = {"input_tokens": 7, "output_tokens": 2, "cost": 0.5, "reasoning": 1}
+    usage |= {"cached_input_tokens": 5, "reasoning_tokens": 1}
     reply = {"type": "reply", "text": json.dumps(given), "usage": usage, "model": "m-1"}
     print(json.dumps(reply), flush=True)

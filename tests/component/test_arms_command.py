@@ -41,6 +41,7 @@ def test_reply_carries_usage_and_model():
 
     assert reply.usage
     assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cost) == (7, 2, 0.5)
+    assert (reply.usage.cached_input_tokens, reply.usage.reasoning_tokens) == (5, 1)
     assert reply.served_model == "m-1"
 
 

@@ -70,6 +70,10 @@ def test_conversations_share_connections():
         ((200, {"text": "x", "model": 5}), "sent a number under `model`, where text belongs"),
         ((200, {"text": "x", "usage": [1]}), "sent a list under `usage`, where an object belongs"),
         ((200, {"text": "x", "usage": {"cost": -1}}), "sent -1 under `usage.cost`"),
+        (
+            (200, {"text": "x", "usage": {"input_tokens": 5, "cached_input_tokens": 6}}),
+            "sent more `usage.cached_input_tokens` (6) than `usage.input_tokens` (5)",
+        ),
         ((200, b" " * 9_000_000), "answered with more than 8,000,000 bytes"),
     ],
 )

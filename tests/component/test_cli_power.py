@@ -11,6 +11,7 @@ from tests import bike_shop
 from tests.stored_runs import CASES, stored
 
 from seatrial.cli import main
+from seatrial.trace import Usage
 
 GOOD = {"rent": "p" * 20, "refuse": "p" * 20, "return": "p" * 15 + "f" * 5}
 
@@ -41,7 +42,7 @@ def test_power_tells_what_is_seen_per_case_and_for_the_suite_and_what_to_do():
     )
     assert re.fullmatch(
         r"A good change takes 12\.\d trials on average: 12 to begin with, the rest on suspicion, "
-        r"0\.\d of them of the released arm\. Prices are not known\.",
+        r"0\.\d of them of the released arm\. What that costs is not known: arm clerk-1 carries no `prices`\.",
         lines[1],
     )
     (row,) = [line for line in lines if line.lstrip().startswith("20/20")]
@@ -99,7 +100,7 @@ def test_plan_tells_how_many_trials_a_good_change_takes():
     assert result.exit_code == 0
     assert re.search(
         r"\nA good change takes 12\.\d trials on average: 12 planned, 0\.\d added on suspicion, "
-        r"0\.\d of these of the released arm\. Prices are not known\.\n$",
+        r"0\.\d of these of the released arm\. What that costs is not known: arm clerk-1 carries no `prices`\.\n$",
         result.stdout,
     )
     found = json.loads(seatrial("plan", "--format", "json").stdout)
@@ -113,3 +114,70 @@ def test_plan_with_a_fixed_number_of_trials_expects_no_others():
     found = json.loads(seatrial("plan", "--trials", "5", "--format", "json").stdout)
 
     assert (found["trials"], found["good_change"]) == (15, None)
+
+
+PRICES = {"currency": "EUR", "input": 2.0, "output": 10.0}
+USED = Usage(input_tokens=30_000, output_tokens=4_000)  # 0.10 EUR by these prices
+
+
+def written(arm: str = "clerk-1", **changes: object) -> None:
+    bike_shop.write_tree(Path.cwd(), bike_shop.catalog(bike_shop.arm(arm, **changes)))
+
+
+def test_plan_tells_what_a_good_change_costs_by_the_tokens_of_the_stored_trials():
+    stored("released", GOOD, "clerk-1", usage=USED)
+    written(prices=PRICES)
+
+    assert re.search(
+        r"\. That costs about 1\.2\d EUR, by the tokens of the stored trials\.\n$",
+        seatrial("plan").stdout,
+    )
+    good = json.loads(seatrial("plan", "--format", "json").stdout)["good_change"]
+    assert good["cost"]["currency"] == "EUR"
+    assert good["cost"]["amount"] == pytest.approx(0.1 * good["trials"])
+
+
+def test_trials_beside_the_candidate_cost_what_the_release_costs():
+    stored("released", GOOD, "clerk-1", usage=USED, prices={**PRICES, "input": 4.0})
+    written(prices=PRICES)
+
+    good = json.loads(seatrial("plan", "--format", "json").stdout)["good_change"]
+
+    own = good["trials"] - good["live"]
+    assert good["cost"]["amount"] == pytest.approx(0.1 * own + 0.16 * good["live"])
+
+
+def test_prices_in_two_currencies_are_not_added_up():
+    stored("released", GOOD, "clerk-1", usage=USED, prices={**PRICES, "currency": "USD"})
+    written(prices=PRICES)
+
+    assert seatrial("plan").stdout.endswith(
+        "What that costs is not known: arm clerk-1 is paid in EUR, the release in USD.\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["plan", "power"])
+def test_prices_without_recorded_tokens_tell_no_cost(command: str):
+    stored("released", GOOD, "clerk-1")
+    written(prices=PRICES)
+
+    result = seatrial(command)
+
+    assert "What that costs is not known: no stored trial recorded how many tokens" in result.stdout
+    assert "EUR" not in result.stdout
+
+
+def test_power_tells_the_cost_of_every_number_of_trials():
+    stored("released", GOOD, "clerk-1", usage=USED, prices=PRICES)
+
+    lines = seatrial("power").stdout.splitlines()
+    found = json.loads(seatrial("power", "--format", "json").stdout)
+
+    assert re.search(r"That costs about 1\.2\d EUR", lines[1])
+    heads = [line for line in lines if line.lstrip().startswith("trials")]
+    assert ["EUR" in head for head in heads] == [True, True]
+    assert [line.split()[:3] for line in lines if line.startswith("       4 ")] == [
+        ["4", "12", "1.20"]
+    ] * 2
+    assert found["fixed"][3]["cost"] == found["suite_mean"][3]["cost"] == pytest.approx(1.2)
+    assert re.search(r"--trials \d+, \d+ trials \(\d+\.\d\d EUR\) in all", "\n".join(lines))

@@ -195,8 +195,19 @@ def test_documents_that_cannot_be_read_at_the_base_select_everything():
             },
         ),
         (catalog(), ("agent/other.md", "docs/agent/prompts/a.md"), {}),
+        (catalog(arm={**ARM, "prices": {"currency": "EUR", "input": 1, "output": 5}}), (), {}),
     ],
-    ids=["case", "fixture", "fixture title", "suite title", "suite", "arm", "source", "no source"],
+    ids=[
+        "case",
+        "fixture",
+        "fixture title",
+        "suite title",
+        "suite",
+        "arm",
+        "source",
+        "no source",
+        "prices",
+    ],
 )
 def test_a_change_selects_what_leans_on_it_and_nothing_else(
     now: Catalog, files: tuple[str, ...], expected: dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 
 from seatrial.arms.seat import Reply
 from seatrial.errors import ArmError
-from seatrial.trace import MOST_COUNTED, Usage
+from seatrial.trace import MOST_COUNTED, USAGE_PARTS, Usage
 
 MOST_TEXT = 1_000_000
 """The longest reply, in characters."""
@@ -55,18 +55,22 @@ def _usage(value: Any, who: str) -> Usage | None:
     if not isinstance(value, Mapping):
         raise _wrong(who, f"{_kind(value)} under `usage`, where an object belongs")
     numbers: dict[str, float] = {}
-    for key in ("input_tokens", "output_tokens", "cost"):
+    for key in (*(key for parts in USAGE_PARTS for key in parts), "cost"):
         number = value.get(key, 0)
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise _wrong(who, f"{_kind(number)} under `usage.{key}`, where a number belongs")
         if not 0 <= number <= MOST_COUNTED:  # nor is it NaN
             raise _wrong(who, f"{excerpt(f'{number}', 30)} under `usage.{key}`")
         numbers[key] = number
-    return Usage(
-        input_tokens=int(numbers["input_tokens"]),
-        output_tokens=int(numbers["output_tokens"]),
-        cost=numbers["cost"],
-    )
+    tokens = {key: int(number) for key, number in numbers.items() if key != "cost"}
+    for part, whole in USAGE_PARTS:
+        if tokens[part] > tokens[whole]:
+            raise _wrong(
+                who,
+                f"more `usage.{part}` ({tokens[part]}) than `usage.{whole}` ({tokens[whole]}), "
+                "of which they are a part",
+            )
+    return Usage(**tokens, cost=numbers["cost"])
 
 
 def clean(text: str) -> str:

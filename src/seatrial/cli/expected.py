@@ -1,11 +1,13 @@
-"""What a run of a selection takes when nothing is worse: the first batches, and the trials added on suspicion."""
+"""What a run of a selection takes when nothing is worse: the first batches, the trials added on suspicion, money."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import fsum
 
 from seatrial.adaptive import screened
 from seatrial.baseline import resolve, stricter_policy
+from seatrial.cli.costing import Cost, costing
 from seatrial.cli.stored import records
 from seatrial.compare import rule_for
 from seatrial.errors import BaselineError
@@ -30,6 +32,8 @@ class Expected:
     """Trials of the released arm beside the candidate."""
     unknown: str = ""
     """Why no trials would be added."""
+    cost: Cost = field(default_factory=Cost)
+    """Of all of them."""
 
     @property
     def trials(self) -> float:
@@ -63,11 +67,21 @@ def expected(workspace: Workspace, selection: Selection, spec: str | None) -> Ex
         live=True,
     )
     chosen = screened(selection.cases, rule.screen)
-    added = live = 0.0
+    by_case: dict[str, tuple[float, float]] = {}
     for entry in chosen:
         passed, valid = stored.get(entry.case, (0, 0))
         if entry.selected and entry.required and valid:
             course = good_change(Reference(passed, valid), rule, entry.trials)
-            added += course.trials - entry.trials
-            live += course.live
-    return Expected(chosen, len(expand(chosen, catalog, selection.arms)), added, live)
+            by_case[entry.case] = course.candidate, course.live
+        elif entry.selected:
+            by_case[entry.case] = float(entry.trials), 0.0
+    planned = len(expand(chosen, catalog, selection.arms))
+    live = fsum(beside for _, beside in by_case.values())
+    added = fsum(own for own, _ in by_case.values()) + live - planned
+    return Expected(
+        chosen,
+        planned,
+        added,
+        live,
+        cost=costing(catalog, found, by_case, arm.id).of(by_case),
+    )

@@ -60,7 +60,8 @@ def plan(
     """Show which cases would run, which would not, and why.
 
     For a single arm also how many trials a good change takes: those planned to begin with, and those added to
-    cases that look suspicious by chance. Cost is told in trials; no price list is known.
+    cases that look suspicious by chance. And what that costs, where the arm carries `prices` and the stored trials of
+    the release recorded their tokens.
     """
     from seatrial.baseline import recalling
     from seatrial.cli.expected import expected
@@ -128,8 +129,13 @@ def _lines(selection: Selection, good: Expected | None) -> list[str]:
 
 def _numbers(good: Expected) -> dict[str, Any]:
     if good.unknown:
-        return {"trials": None, "live": None, "unknown": good.unknown}
-    return {"trials": good.trials, "live": good.live, "unknown": ""}
+        return {"trials": None, "live": None, "cost": None, "unknown": good.unknown}
+    return {
+        "trials": good.trials,
+        "live": good.live,
+        "cost": good.cost.data(),
+        "unknown": "",
+    }
 
 
 def _good(good: Expected) -> str:
@@ -140,7 +146,7 @@ def _good(good: Expected) -> str:
         return f"No trials are added on suspicion: {printable(good.unknown)}."
     return (
         f"A good change takes {good.trials:.1f} trials on average: {good.planned} planned, {good.added:.1f} added "
-        f"on suspicion, {good.live:.1f} of these of the released arm. Prices are not known."
+        f"on suspicion, {good.live:.1f} of these of the released arm. {printable(good.cost.told)}"
     )
 
 

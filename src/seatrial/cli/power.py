@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from seatrial.cli.costing import Costing
     from seatrial.cli.stored import Stored
     from seatrial.stats.power import CasePower, FixedPower, MeanPower
 
@@ -44,13 +45,17 @@ def power(
     """Tell before spending what can be seen: which drop, in a case and in the suite, at which number of trials.
 
     Nothing is run and nothing is drawn at random: every way in which the trials of a case can fall is
-    followed through the gate's rule. Cost is told in trials; no price list is known.
+    followed through the gate's rule. Money is told where the released arm carries `prices` and its stored trials
+    recorded their tokens.
     """
+    from seatrial.cli.costing import costing
     from seatrial.cli.stored import stored
     from seatrial.workspace import Workspace
 
-    found = stored(Workspace.find(root), suite, agent, spec, None)
-    facts = _facts(found, live)
+    workspace = Workspace.find(root)
+    found = stored(workspace, suite, agent, spec, None)
+    costs = costing(workspace.catalog(), found.baseline, [s.case for s in found.subjects])
+    facts = _facts(found, live, costs)
     if shape == "json":
         import json
 
@@ -59,13 +64,14 @@ def power(
         _tell(found, facts)
 
 
-def _facts(found: Stored, live: bool) -> dict[str, Any]:
+def _facts(found: Stored, live: bool, costs: Costing) -> dict[str, Any]:
     from seatrial.stats.power import case_power, fixed_power, mean_power
 
     policy, rule = found.policy, found.rule(live=live)
     required = [s for s in found.subjects if s.required]
     records = Counter((s.reference, s.first) for s in required)
-    powers = [(case_power(ref, rule, first), n) for (ref, first), n in records.items()]
+    by_record = {(ref, first): case_power(ref, rule, first) for ref, first in records}
+    powers = [(by_record[key], n) for key, n in records.items()]
     powers.sort(key=lambda p: (-p[0].rate, -p[1]))
     references = [s.reference for s in required]
     fixed = [fixed_power(references, rule, k) for k in _PER_CASE] if required else []
@@ -81,6 +87,12 @@ def _facts(found: Stored, live: bool) -> dict[str, Any]:
     ]
     others = sum(s.first for s in found.subjects if not s.required)
     good = sum(n * p.good.trials for p, n in powers) + others
+    spent = {s.case: (float(s.first), 0.0) for s in found.subjects}
+    for s in required:
+        course = by_record[s.reference, s.first].good
+        spent[s.case] = course.candidate, course.live
+    cost = costs.of(spent)
+    each = {k: costs.each(spent, k) for k in _PER_CASE}
     return {
         "format": 1,
         "suite": found.suite.id,
@@ -100,11 +112,13 @@ def _facts(found: Stored, live: bool) -> dict[str, Any]:
             "first_batches": sum(s.first for s in found.subjects),
             "wrong_red": sum(n * p.good.regressed for p, n in powers),
             "undecided_cases": sum(n * p.good.undecided for p, n in powers),
+            "cost": cost.data(),
+            "cost_told": cost.told,
         },
         "records": [_record(p, n, policy.beta) for p, n in powers],
-        "fixed": [_fixed(f, len(found.subjects)) for f in fixed],
-        "suite_mean": [_mean(k, m) for k, m in zip(_PER_CASE, means, strict=True)],
-        "recommended": _recommended(found, powers, fixed, means),
+        "fixed": [_fixed(f, len(found.subjects), each[f.trials]) for f in fixed],
+        "suite_mean": [_mean(k, m, each[k]) for k, m in zip(_PER_CASE, means, strict=True)],
+        "recommended": _recommended(found, powers, fixed, means, costs),
     }
 
 
@@ -122,20 +136,22 @@ def _record(power: CasePower, cases: int, beta: float) -> dict[str, Any]:
     }
 
 
-def _fixed(fixed: FixedPower, cases: int) -> dict[str, Any]:
+def _fixed(fixed: FixedPower, cases: int, cost: float | None) -> dict[str, Any]:
     return {
         "trials_per_case": fixed.trials,
         "trials": fixed.trials * cases,
+        "cost": cost,
         "cleared": fixed.cleared,
         "closes": fixed.closes,
         "let_through": fixed.let_through,
     }
 
 
-def _mean(per_case: int, mean: MeanPower) -> dict[str, Any]:
+def _mean(per_case: int, mean: MeanPower, cost: float | None) -> dict[str, Any]:
     return {
         "trials_per_case": per_case,
         "trials": mean.trials,
+        "cost": cost,
         "smallest_drop_seen": mean.seen,
         "margin_proved": mean.proved,
     }
@@ -146,9 +162,15 @@ def _recommended(
     powers: list[tuple[CasePower, int]],
     fixed: list[FixedPower],
     means: list[MeanPower],
+    costs: Costing,
 ) -> list[str]:
     """What to do, a sentence each."""
     policy, advice = found.policy, []
+
+    def in_all(per_case: int) -> str:
+        cost = costs.told([s.case for s in found.subjects], per_case)
+        return f"{per_case * len(found.subjects):,} trials{cost and f' ({cost})'} in all"
+
     if powers:
         closes = [p.drops[round(policy.drop * 20) / 20] for p, _ in powers]
         least, most = f"{100 * min(closes):.0f}", f"{100 * max(closes):.0f}"
@@ -159,9 +181,8 @@ def _recommended(
         )
         enough = next((f.trials for f in fixed if f.closes >= 1 - policy.beta), None)
         if enough:
-            total = enough * len(found.subjects)
             advice.append(
-                f"a fixed number sees it as surely with --trials {enough}, {total:,} trials in all"
+                f"a fixed number sees it as surely with --trials {enough}, {in_all(enough)}"
             )
         else:
             advice.append(f"no fixed number up to {_PER_CASE[-1]} sees it as surely")
@@ -173,8 +194,8 @@ def _recommended(
     points = f"the margin of {100 * policy.margin:g} points"
     if shown:
         advice.append(
-            f"{points} is shown for a good change with --trials {shown}, "
-            f"{shown * len(found.subjects):,} trials in all (the release profile asks for that)"
+            f"{points} is shown for a good change with --trials {shown}, {in_all(shown)} (the release profile asks "
+            "for that)"
         )
     else:
         advice.append(
@@ -200,17 +221,20 @@ def _tell(found: Stored, facts: dict[str, Any]) -> None:
     beside = f", {good['live']:.1f} of them of the released arm" if facts["live"] else ""
     tell(
         f"A good change takes {good['trials']:.1f} trials on average: {good['first_batches']} to begin with, the rest "
-        f"on suspicion{beside}. Prices are not known."
+        f"on suspicion{beside}. {good['cost_told']}"
     )
     if facts["records"]:
         _tell_cases(facts)
     tell()
     tell("The suite's mean, by a fixed number of trials of each case", bold=True)
-    tell(f"{'trials':>8}{'in all':>9}{'drop seen':>12}{'margin shown':>15}")
+    money = good["cost"]["currency"]
+    tell(
+        f"{'trials':>8}{'in all':>9}{f'{money:>12}' if money else ''}{'drop seen':>12}{'margin shown':>15}"
+    )
     for row in facts["suite_mean"]:
         tell(
-            f"{row['trials_per_case']:>8}{row['trials']:>9,}{_points(row['smallest_drop_seen']):>12}"
-            f"{_points(row['margin_proved']):>15}"
+            f"{row['trials_per_case']:>8}{row['trials']:>9,}{_money(row)}"
+            f"{_points(row['smallest_drop_seen']):>12}{_points(row['margin_proved']):>15}"
         )
     tell()
     tell("Recommended", bold=True)
@@ -236,10 +260,12 @@ def _tell_cases(facts: dict[str, Any]) -> None:
     tell()
     tell("Required cases, a fixed number of trials of each", bold=True)
     closes, through = f"−{facts['drop']:g} closes", "let through"
-    tell(f"{'trials':>8}{'in all':>9}{'cleared if same':>17}{closes:>13}{through:>13}")
+    money = facts["good_change"]["cost"]["currency"]
+    head = f"{'trials':>8}{'in all':>9}{f'{money:>12}' if money else ''}"
+    tell(f"{head}{'cleared if same':>17}{closes:>13}{through:>13}")
     for row in facts["fixed"]:
         tell(
-            f"{row['trials_per_case']:>8}{row['trials']:>9,}{100 * row['cleared']:>15.1f} %"
+            f"{row['trials_per_case']:>8}{row['trials']:>9,}{_money(row)}{100 * row['cleared']:>15.1f} %"
             f"{100 * row['closes']:>11.1f} %{100 * row['let_through']:>11.1f} %"
         )
 
@@ -248,6 +274,12 @@ def _chance(row: dict[str, Any], drop: float) -> str:
     """A drop below a rate of 0 is no drop by that much."""
     possible = drop <= row["rate"] + 0.025
     return f"{100 * row['closes'][f'{drop:g}']:>6.0f} %" if possible else f"{'–':>8}"
+
+
+def _money(row: dict[str, Any]) -> str:
+    from seatrial.costs import amount
+
+    return "" if row["cost"] is None else f"{amount(row['cost']):>12}"
 
 
 def _points(share: float) -> str:

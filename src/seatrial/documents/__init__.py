@@ -1,7 +1,7 @@
 """The whole YAML language: frozen pydantic models, unknown keys refused."""
 
 from seatrial.documents.answers import Answers, MockedTool, MockRule
-from seatrial.documents.arm import Adapter, Arm, Command, Http, Python, Recorded
+from seatrial.documents.arm import Adapter, Arm, Command, Http, Prices, Python, Recorded
 from seatrial.documents.case import GROUPS, Case, Group, Turn
 from seatrial.documents.catalog import KINDS, Catalog, FixtureDocument, Kind, Source, digest
 from seatrial.documents.checks import Check
@@ -35,6 +35,7 @@ __all__ = [
     "MockedTool",
     "ObjectsWorld",
     "Policy",
+    "Prices",
     "Python",
     "Recorded",
     "Role",

@@ -111,6 +111,25 @@ class ArmLimits(Part):
     """Trials of this arm side by side, at most."""
 
 
+Price = Annotated[StrictFloat, Field(ge=0, le=1e9, allow_inf_nan=False)]
+"""Of a million tokens."""
+
+
+class Prices(Part):
+    """What a million tokens cost. No part of the fingerprint: an arm does the same at another price."""
+
+    currency: str = Field(pattern=r"^[A-Z]{3}$")
+    """Of all of them, for example EUR or USD."""
+    input: Price
+    """Tokens read."""
+    output: Price
+    """Tokens written."""
+    cached_input: Price | None = None
+    """Those read from a cache; left out: as `input`."""
+    reasoning: Price | None = None
+    """Those written while thinking; left out: as `output`."""
+
+
 class Arm(Document):
     """A pinned configuration of one agent."""
 
@@ -125,6 +144,8 @@ class Arm(Document):
     """How Seatrial talks to it."""
     model: Model | None = None
     """The pinned model, when there is one."""
+    prices: Prices | None = None
+    """What its tokens cost, so that `seatrial plan` and `seatrial power` tell money."""
     sources: dict[Id, Patterns] = Field(default_factory=dict)
     """Named files or globs the agent is built from (prompts, rules, code); each name is a component of
     the fingerprint, and a change in any of them is a change of the arm."""

@@ -59,6 +59,7 @@ PATTERNS = {
     r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$": (
         "a name: at most 64 letters, digits, `_`, `-`, with a letter or `_` first"
     ),
+    r"^[A-Z]{3}$": "a currency by its three letters, as in EUR",
     r"^https?://": "an address that starts with http:// or https://",
     r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$": "`module:function`",
     r"^([A-Za-z_][\w.]*:)?[A-Za-z_]\w*$": "`name` or `module:name`",

@@ -405,5 +405,7 @@ def _sum(usages: list[Usage]) -> Usage | None:
     return Usage(
         input_tokens=min(sum(u.input_tokens for u in usages), MOST_COUNTED),
         output_tokens=min(sum(u.output_tokens for u in usages), MOST_COUNTED),
+        cached_input_tokens=min(sum(u.cached_input_tokens for u in usages), MOST_COUNTED),
+        reasoning_tokens=min(sum(u.reasoning_tokens for u in usages), MOST_COUNTED),
         cost=min(sum(u.cost for u in usages), MOST_COUNTED),
     )

@@ -118,12 +118,17 @@ def _told_of(name: str, now: World, then: World) -> tuple[str, ...]:
     return tuple(k for k in keys if getattr(here, k, None) != getattr(there, k, None))
 
 
+PRICES = "prices"
+"""The one key of an arm that is no part of what it does."""
+
+
 def of_arm(arm: Arm, base: Base, before: Catalog) -> Iterator[str]:
     """Reasons to run every case of the arm's agent."""
     if arm.id not in before.arms:
         yield f"arm {arm.id} is new"
         return
-    if differing := _differing(arm, before.arms[arm.id]):
+    differing = [key for key in _differing(arm, before.arms[arm.id]) if key != PRICES]
+    if differing:
         yield f"arm {arm.id} changed ({', '.join(differing)})"
     told: set[str] = set()
     for component, named in patterns(arm).items():

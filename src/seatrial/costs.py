@@ -1,0 +1,80 @@
+"""What trials cost: the tokens that they used, by the prices of the arm that used them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from seatrial.documents import Prices
+from seatrial.records import TrialRecord
+from seatrial.trace import Usage
+from seatrial.verdicts import Verdict
+
+_MILLION = 1_000_000
+
+
+def price(usage: Usage, prices: Prices) -> float:
+    """What these tokens cost, in the currency of the prices.
+
+    Cached tokens are a part of the input and reasoning tokens a part of the output; without a price of their
+    own they cost what the others do.
+    """
+    cached, reasoning = usage.cached_input_tokens, usage.reasoning_tokens
+    of_cached = prices.input if prices.cached_input is None else prices.cached_input
+    of_reasoning = prices.output if prices.reasoning is None else prices.reasoning
+    return (
+        (usage.input_tokens - cached) * prices.input
+        + cached * of_cached
+        + (usage.output_tokens - reasoning) * prices.output
+        + reasoning * of_reasoning
+    ) / _MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class TrialCosts:
+    """What one trial of each case costs on average, as far as stored trials tell."""
+
+    currency: str
+    known: Mapping[str, float]
+    """Case → the mean over its stored trials that recorded their tokens."""
+    unknown: tuple[str, ...] = ()
+    """Cases of which none did."""
+
+    def of(self, case: str) -> float:
+        """One trial of a case; where it is unknown, the mean over the cases in which it is known."""
+        found = self.known.get(case)
+        return math.fsum(self.known.values()) / len(self.known) if found is None else found
+
+    def total(self, trials: Mapping[str, float]) -> float:
+        """So many trials of each case."""
+        return math.fsum(often * self.of(case) for case, often in trials.items())
+
+
+def amount(cost: float) -> str:
+    """An amount for people: two digits behind the point, or two that count where it is less than 1."""
+    if cost >= 1 or cost == 0:
+        return f"{cost:,.2f}"
+    return f"{cost:.{max(2, 1 - math.floor(math.log10(cost)))}f}"
+
+
+def trial_costs(
+    records: Iterable[TrialRecord], cases: Collection[str], prices: Prices
+) -> TrialCosts | None:
+    """What one trial of each case costs by the stored trials; None where none of them recorded tokens.
+
+    Args:
+        records: stored trials of one arm. Invalid ones do not count: they may have ended early.
+        cases: the cases of interest.
+        prices: of a million tokens.
+    """
+    found: dict[str, list[float]] = {case: [] for case in cases}
+    for record in records:
+        used = record.usage
+        counted = used is not None and (used.input_tokens or used.output_tokens)
+        if record.case in found and used and counted and record.verdict is not Verdict.INVALID:
+            found[record.case].append(price(used, prices))
+    known = {case: math.fsum(each) / len(each) for case, each in found.items() if each}
+    if not known:
+        return None
+    return TrialCosts(prices.currency, known, tuple(c for c, each in found.items() if not each))
