@@ -25,7 +25,7 @@ objects:
     - {id: gull, length: 9}
 roles:
   clerk: {allow: [show_*, take_berth]}
-  master: {allow: ["*"]}
+  master: {allow: ["*"], clearances: [customs], purposes: [inspection]}
 actions:
   show_berth:
     description: Show one berth.
@@ -51,6 +51,10 @@ actions:
       berth: {type: berth, key: "{{args.berth_id}}", error: No such berth.}
     effects:
       - {effect: set, object: berth, properties: {state: taken, boat: "{{args.boat_id}}"}}
+markings: {customs: What the customs found}
+purposes: {inspection: A look at the boats}
+locks:
+  - {type: boat, properties: [length], markings: [customs], purposes: [inspection]}
 """
 
 ANSWERS = """\

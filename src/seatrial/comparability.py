@@ -22,8 +22,8 @@ from types import MappingProxyType
 from typing import Any
 
 from seatrial.documents import Arm, Case, Catalog, World, digest
+from seatrial.state.access import allows
 from seatrial.state.actions import tool
-from seatrial.state.rights import allows
 
 HARNESS = "1"
 """Named in every fingerprint. Raised by a change of Seatrial after which the same agent could act

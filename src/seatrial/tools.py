@@ -5,6 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from seatrial.trace import Answer
+
+
+class BeyondRights(Exception):
+    """A call that a tool server answers, and that is beyond the rights of the role it serves."""
+
+    def __init__(self, reason: str, answer: Answer) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        """The rule that it is beyond, for the trace."""
+        self.answer = answer
+        """What the agent gets: a refusal, or what it would get if there were nothing."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
@@ -20,6 +33,8 @@ class Tool:
     """It changes nothing; None when the tool says nothing about it."""
     destructive: bool | None = None
     """It deletes or overwrites what cannot be had back; None when the tool says nothing about it."""
+    leaves_world: bool | None = None
+    """Its arguments reach somebody outside; None when the tool says nothing about it."""
     title: str = ""
     """A short name for people; empty when there is none."""
     entry: dict[str, Any] | None = field(default=None, compare=False, repr=False)
@@ -32,7 +47,11 @@ class Tool:
         A tool without hints counts as writing and destructive for an MCP client (the protocol's
         defaults), so a hint that is known is always written out.
         """
-        hints = {"readOnlyHint": self.read_only, "destructiveHint": self.destructive}
+        hints = {
+            "readOnlyHint": self.read_only,
+            "destructiveHint": self.destructive,
+            "openWorldHint": self.leaves_world,
+        }
         return {name: value for name, value in hints.items() if value is not None}
 
     def as_mcp(self) -> dict[str, Any]:

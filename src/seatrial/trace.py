@@ -115,10 +115,13 @@ class Called(_Record):
     rule: str | None = None
     """The mock rule that answered, for example `rules[1]` or `otherwise`."""
     refused: str | None = None
-    """The rule that refused the call; a refused attempt is a violation."""
+    """The rule that the call is beyond: a violation. It was refused, or answered as if what it asks for did
+    not exist."""
     read_only: bool | None = None
     """What the tool declares; None when it declares nothing."""
     destructive: bool | None = None
+    leaves_world: bool | None = None
+    """The tool says that its arguments reach somebody outside; None when it says nothing."""
     changed: bool = False
     """The world is not what it was before this call."""
     misfits: tuple[str, ...] | None = None

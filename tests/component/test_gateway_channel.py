@@ -66,6 +66,7 @@ def test_a_call_the_world_answers_is_recorded_with_what_the_tool_declares():
         "refused": None,
         "read_only": True,
         "destructive": False,
+        "leaves_world": None,
         "changed": False,
         "misfits": (),
         "at_ms": 100.0,

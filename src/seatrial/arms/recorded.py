@@ -89,6 +89,7 @@ class Hints(_Line):
 
     read_only: bool | None = None
     destructive: bool | None = None
+    leaves_world: bool | None = None
     server: str | None = None
     """The tool server it belongs to."""
 
@@ -371,5 +372,6 @@ def _called(
         refused=answer.x_refused or beyond,
         read_only=hints.read_only,
         destructive=hints.destructive,
+        leaves_world=hints.leaves_world,
         misfits=misfits(name, arguments) if misfits is not None else None,
     )

@@ -123,8 +123,9 @@ def diff(
 @world.command()
 @click.argument("fixture")
 @click.option("--role", metavar="NAME", help="Who acts; needed where the world has roles.")
+@click.option("--purpose", metavar="NAME", help="The purpose that the role acts under.")
 @_root
-def serve(fixture: str, role: str | None, root: Path | None) -> None:
+def serve(fixture: str, role: str | None, purpose: str | None, root: Path | None) -> None:
     """Serve a world as an MCP server on this machine, to play with by hand, until Ctrl-C.
 
     What MCP clients need to reach it is printed as their config file. Each call is told as it comes, and
@@ -134,10 +135,13 @@ def serve(fixture: str, role: str | None, root: Path | None) -> None:
 
     workspace, document = _world(fixture, root)
     _check_role(document, role)
-    anyio.run(_served, workspace, document, role)
+    _check_purpose(document, role, purpose)
+    anyio.run(_served, workspace, document, role, purpose)
 
 
-async def _served(workspace: Workspace, document: World, role: str | None) -> None:
+async def _served(
+    workspace: Workspace, document: World, role: str | None, purpose: str | None
+) -> None:
     import json
     import signal
 
@@ -152,7 +156,7 @@ async def _served(workspace: Workspace, document: World, role: str | None) -> No
     async with (
         Gateway.serving() as gateway,
         staged(workspace.root, _environment(document)) as stage,
-        stage.open(document, run_token=_TOKEN, seed=_SEED) as copy,
+        stage.open(document, run_token=_TOKEN, seed=_SEED, role=role, purpose=purpose) as copy,
     ):
         channel = gateway.open(
             [copy],
@@ -256,6 +260,19 @@ def _check_role(document: World, role: str | None) -> None:
             hint=f"seatrial world serve {document.id} --role NAME, one of {known}"
             if known
             else "leave --role out",
+        )
+
+
+def _check_purpose(document: World, role: str | None, purpose: str | None) -> None:
+    if purpose is None:
+        return
+    own = document.roles[role].purposes if role is not None else ()
+    if purpose not in own:
+        raise UsageError(
+            f"nobody acts under the purpose {purpose!r} here"
+            if role is None
+            else f"role {role!r} may not act under the purpose {purpose!r}",
+            hint=f"it may act under {', '.join(own)}" if own else "leave --purpose out",
         )
 
 

@@ -67,6 +67,9 @@ class Case(Document):
     role: str | None = None
     """The role the agent acts under; the world's roles say what it may do. Left out only in a world
     without roles, where everything is allowed."""
+    purpose: str | None = None
+    """The purpose the role acts under, one of its `purposes`; without one, what the world locks by purpose
+    is not read."""
     answers: Id | None = None
     """A fixture of mocked tool answers."""
     servers: tuple[Id, ...] = ()

@@ -18,7 +18,7 @@ from seatrial.gateway.calls import Call, Line
 from seatrial.gateway.decisions import AnsweredBy, Decided, House, misfits_of
 from seatrial.gateway.mocks import Mocks
 from seatrial.gateway.servers import Rights, ToolServer
-from seatrial.tools import Tool
+from seatrial.tools import BeyondRights, Tool
 from seatrial.trace import Answer, Called, Json, Listed
 
 _MOST_MISFITS, _LONGEST_MISFIT = 5, 300
@@ -294,6 +294,8 @@ class Channel:
         call.version = server.version
         try:
             answer = _own(await server.call(call.name, jsonrpc.copy(call.arguments)))
+        except BeyondRights as beyond:
+            self._record(call, _own(beyond.answer), "world", refused=beyond.reason)
         except ToolServerError as error:
             self._fail(call, error.message)
         except (
@@ -360,6 +362,7 @@ class Channel:
             refused=refused,
             read_only=call.offered.tool.read_only if call.offered else None,
             destructive=call.offered.tool.destructive if call.offered else None,
+            leaves_world=call.offered.tool.leaves_world if call.offered else None,
             changed=call.version is not None and call.line.server.version != call.version,
             misfits=call.misfits,
             at_ms=call.at_ms,

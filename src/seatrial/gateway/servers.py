@@ -41,6 +41,7 @@ class ToolServer(Protocol):
 
         Raises:
             ToolServerError: the server itself died, hung, or answered garbage.
+            BeyondRights: the call is beyond the rights of the role that the server serves.
         """
         ...
 

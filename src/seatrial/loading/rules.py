@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 from seatrial.documents import Answers, Arm, Case, Kind, Selector, Server, Suite, World
 from seatrial.errors import Problem
@@ -96,6 +97,32 @@ def roles(library: Library) -> Found:
             yield draft, Mistake(("role",), message, hint, "unknown-role")
 
 
+def purposes(library: Library) -> Found:
+    """A case acts under a purpose that its world does not have, or that its role may not act under."""
+    for draft, case in library.of(Case):
+        world = library.world_of(case)
+        if world is None or case.purpose is None:
+            continue
+        known = world.declared_purposes()
+        if case.purpose not in known:
+            message = f"world `{world.id}` has no purpose `{cut(case.purpose)}`"
+            yield draft, _unknown_purpose(case.purpose, known, message)
+        elif case.role in world.roles:
+            own = world.roles[case.role].purposes
+            if case.purpose not in own:
+                message = f"role `{case.role}` may not act under the purpose `{case.purpose}`"
+                yield draft, _unknown_purpose(case.purpose, own, message)
+
+
+def _unknown_purpose(purpose: str, known: Iterable[str], message: str) -> Mistake:
+    guess = closest(purpose, known)
+    if guess:
+        message += f"; did you mean `{guess}`?"
+    listed = ", ".join(f"`{name}`" for name in known)
+    hint = "" if guess else f"There are {listed}" if listed else "Leave `purpose` out"
+    return Mistake(("purpose",), message, hint, "unknown-purpose")
+
+
 def empty_selectors(library: Library) -> Found:
     """A suite's selector chooses no case. Not said while documents are broken: it may be theirs."""
     if not library.complete:
@@ -142,6 +169,7 @@ RULES = (
     broken_worlds,
     dangling_ids,
     roles,
+    purposes,
     impossible_expectations,
     impossible_mocks,
     mocks_where_none_may_be,

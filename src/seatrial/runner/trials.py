@@ -164,7 +164,9 @@ class Conductor:
     ) -> None:
         fixture = self.catalog.world(case.world, arm.id)
         token, seed = course.begun.run_token, course.begun.seed
-        async with self.stage.open(fixture, run_token=token, seed=seed) as world:
+        async with self.stage.open(
+            fixture, run_token=token, seed=seed, role=case.role, purpose=case.purpose
+        ) as world:
             if (types := types_of(case)) and not isinstance(fixture, ObjectsWorld):
                 course.beginning = beginning(types, await world.captured())
             channel = self.gateway.open(

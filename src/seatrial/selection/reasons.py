@@ -114,7 +114,7 @@ def _told_of(name: str, now: World, then: World) -> tuple[str, ...]:
     here, there = now.tools_as_data().get(name), then.tools_as_data().get(name)
     if here is None or there is None:
         return ("new",) if there is None else ("gone",)
-    keys = ("description", "parameters", "output", "read_only", "destructive")
+    keys = ("description", "parameters", "output", "read_only", "destructive", "leaves_world")
     return tuple(k for k in keys if getattr(here, k, None) != getattr(there, k, None))
 
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from seatrial.documents.world import Action, Bind, Find, ObjectsWorld, Precondition, ToolAsData
+from seatrial.documents import placeholders
+from seatrial.documents.world import Action, Bind, ObjectsWorld, Precondition, ToolAsData
 from seatrial.state.answers import tool_answer
 from seatrial.state.effects import Effects, object_validators
-from seatrial.state.objects import Draft, ObjectKey, Properties, State, start_state
-from seatrial.state.operators import all_fulfilled, fulfils
+from seatrial.state.finding import find_objects
+from seatrial.state.holding import hold_to_role
+from seatrial.state.objects import Draft, State, start_state
+from seatrial.state.operators import all_fulfilled
 from seatrial.state.schemas import did_you_mean, validator
-from seatrial.state.scope import Scope, ToldByAuthor, ToolError, Trial
+from seatrial.state.scope import Scope, ToldByAuthor, ToolError, Trial, calls_say
+from seatrial.state.sight import BeyondSight, View
 from seatrial.state.values import (
     MISSING,
     FrozenDict,
-    FrozenList,
     deeper_than,
     freeze,
-    look_up,
     quoted,
 )
 from seatrial.tools import Tool
@@ -37,6 +39,8 @@ class Outcome:
     answer: Answer
     state: State
     """The state after the call: the very same one when nothing changed."""
+    beyond: str | None = None
+    """Why the call is beyond the role's rights, whatever it was answered; None when it is not."""
 
 
 class Actions:
@@ -68,17 +72,24 @@ class Actions:
             WorldError: the action cannot do what the document says.
         """
         action = self.world.actions.get(name)
+        attempts: list[str] = []
         try:
             if action is None:
                 known = ", ".join(self.world.actions)
                 guess = did_you_mean(name, self.world.actions)
                 raise ToolError(f"there is no such tool (there are {known}){guess}")
-            return self._carry_out(action, name, self._read(name, arguments), state, trial)
+            args = self._read(name, arguments)
+            answer, after = self._carry_out(action, name, args, state, trial, attempts)
+            return Outcome(answer, after, next(iter(attempts), None))
+        except BeyondSight as error:
+            text = f"Not allowed: {error}"
+            return Outcome(Answer.of_text(text, is_error=True), state, str(error))
         except ToldByAuthor as told:
-            return Outcome(Answer.of_text(str(told), is_error=True), state)
+            text = str(told)
         except ToolError as error:
             end = "" if str(error).endswith("?") else "."
-            return Outcome(Answer.of_text(f"{name[:80]}: {error}{end}", is_error=True), state)
+            text = f"{name[:80]}: {error}{end}"
+        return Outcome(Answer.of_text(text, is_error=True), state, next(iter(attempts), None))
 
     def _read(self, name: str, arguments: Mapping[str, Any]) -> FrozenDict:
         """The arguments, frozen, when they fit."""
@@ -95,33 +106,45 @@ class Actions:
         return with_defaults(self.world.actions[name].parameters, args)
 
     def _carry_out(
-        self, action: Action, name: str, args: FrozenDict, state: State, trial: Trial
-    ) -> Outcome:
-        scope = Scope(world=self.world, trial=trial, state=state, args=args)
+        self,
+        action: Action,
+        name: str,
+        args: FrozenDict,
+        state: State,
+        trial: Trial,
+        attempts: list[str],
+    ) -> tuple[Answer, State]:
+        sight = trial.sight
+        seen = state if sight is None or sight.unlimited else View(state, sight)
+        scope = Scope(world=self.world, trial=trial, state=seen, args=args, attempts=attempts)
         for bound, bind in action.bind.items():
             _bind(bound, bind, scope)
         for found, find in action.find.items():
-            _find(found, find, scope)
+            find_objects(found, find, scope)
         for computed, template in action.compute.items():
             value = scope.fill(template)
             scope.computed[computed] = value if value is MISSING else freeze(value)
             if value is MISSING and scope.hangs_on_omitted(template):
                 scope.unbound.add(computed)
+        if sight is not None:
+            hold_to_role(name, scope, sight)
         for precondition in action.preconditions:
             _hold(precondition, scope)
         if action.effects:
-            state = self._affect(action, name, scope)
-        return Outcome(self._answer(action, name, scope), state)
+            state = self._affect(action, name, scope, state)
+        return self._answer(action, name, scope), state
 
-    def _affect(self, action: Action, name: str, scope: Scope) -> State:
-        draft = Draft(scope.state)
-        scope.state = draft.now
+    def _affect(self, action: Action, name: str, scope: Scope, state: State) -> State:
+        draft = Draft(state)
+        scope.state = scope.state.over(draft.now) if isinstance(scope.state, View) else draft.now
         effects = Effects(self.world, scope, draft)
         effects.carry_out(action, name)
         effects.check(self._objects)
         return draft.state()
 
     def _answer(self, action: Action, name: str, scope: Scope) -> Answer:
+        if isinstance(action.returns, str) and placeholders.whole(action.returns):
+            scope = replace(scope, asks=True)
         value, output = scope.fill(action.returns), self._outputs.get(name)
         return tool_answer(value, output, world=self.world.id, tool=f"actions.{name}")
 
@@ -135,6 +158,7 @@ def tool(name: str, action: ToolAsData) -> Tool:
         output_schema=None if action.output is None else freeze(action.output),
         read_only=action.read_only,
         destructive=action.destructive,
+        leaves_world=action.leaves_world or None,
     )
 
 
@@ -156,42 +180,13 @@ def _bind(name: str, bind: Bind, scope: Scope) -> None:
         return
     key = scope.fill_text(bind.key)
     if omitted or scope.state.get(bind.type, key) is MISSING:
+        scope.look_for((bind.type, key), named=calls_say(bind.key))
         if bind.error:
             raise ToldByAuthor(scope.fill_text(bind.error))
         raise ToolError(
             f"there is no {bind.type} {quoted(key)}" if key else f"no {bind.type} was named"
         )
     scope.bind(name, (bind.type, key))
-
-
-def _find(name: str, find: Find, scope: Scope) -> None:
-    where = scope.filled_all(find.where)
-    found: dict[ObjectKey, Json] = {}
-    for key, properties in _candidates(find, scope):
-        if len(found) == find.limit:
-            break
-        if all(fulfils(o, look_up(properties, path)) for path, o in where.items()):
-            seen = {f: properties[f] for f in find.fields if f in properties}
-            found[find.type, key] = FrozenDict(seen) if find.fields else properties
-    scope.objects[name] = tuple(found)
-    scope.lists[name] = FrozenList(found.values())
-
-
-def _candidates(find: Find, scope: Scope) -> Iterator[tuple[str, Properties]]:
-    """The objects of the type, or those at the other end of the links asked for."""
-    linked: dict[str, None] | None = None
-    for end, there, here in ((find.linked_from, 1, 2), (find.linked_to, 2, 1)):
-        if end is not None and find.link is not None and not scope.hangs_on_omitted(end):
-            key = scope.fill_text(end)
-            links = scope.state.links_at(find.link, key)
-            linked = {link[here]: None for link in links if link[there] == key}
-    if linked is None:
-        yield from scope.state.objects(find.type)
-        return
-    for key in linked:
-        properties = scope.state.get(find.type, key)
-        if properties is not MISSING:
-            yield key, properties
 
 
 def _hold(precondition: Precondition, scope: Scope) -> None:

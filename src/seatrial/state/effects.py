@@ -22,11 +22,13 @@ from seatrial.state.formulas import calculated
 from seatrial.state.objects import Draft, ObjectKey, Properties
 from seatrial.state.paths import parse
 from seatrial.state.schemas import Validator
-from seatrial.state.scope import Scope, ToolError, agents_say
+from seatrial.state.scope import Scope, ToolError, agents_say, calls_say, from_call
+from seatrial.state.sight import BeyondSight, Closed, View, written_out
 from seatrial.state.values import (
     MISSING,
     Missing,
     as_text,
+    freeze,
     is_index,
     is_number,
     quoted,
@@ -58,12 +60,17 @@ class Effects:
     Raises from `carry_out` and `check`:
         ToolError: they cannot be carried out as the agent asked.
         WorldError: they cannot be carried out whatever the agent asks.
+        BeyondSight: they write what the role may not see.
     """
 
     def __init__(self, world: ObjectsWorld, scope: Scope, draft: Draft) -> None:
         self._world = world
         self._scope = scope
         self._draft = draft
+        self._before = draft.now.copy()
+        """Whom a lock lies on is told by how things were, whatever the order of the effects."""
+        self._absent: set[ObjectKey] = set()
+        """Hidden objects that are led to all the same: as if they were not there."""
         self._agents: set[tuple[str, str, str]] = set()
         """Type, key and property of what hangs on the call, and not on the document alone."""
 
@@ -125,7 +132,10 @@ class Effects:
             names = scope.steps(parse(name))
             if names is None or len(names) != 3:
                 raise scope.fault(f"there is no object `{name}`", by_agent=True)
-            yield (names[1], names[2]), scope
+            key, step = (names[1], names[2]), parse(name)[2]
+            if self._hidden(key, scope, named=from_call(step)):
+                self._absent.add(key)
+            yield key, scope
 
     def _set(self, effect: SetProperties, key: ObjectKey, scope: Scope) -> None:
         for path, template in effect.properties.items():
@@ -139,6 +149,7 @@ class Effects:
             return
         by_agent = agents_say(effect.value)
         steps = self._steps(effect.property, scope)
+        self._refuse_hidden(key, steps[0], scope)
         now = walk(self._found(key), steps)
         what = f"`{key[0]}.{'.'.join(steps)[:80]}` of {quoted(key[1])}"
         if effect.effect == "remove":
@@ -173,10 +184,13 @@ class Effects:
             if not now.known(type, key) or "new_id" not in placeholders.names(key_template):
                 break
         if not key or now.get(type, key) is not MISSING:
+            if closed := self._hides((type, key), scope):
+                raise self._beyond(closed, written_out(type, key), scope)
             message = (
                 f"there is already a {type} {quoted(key)}" if key else f"the new {type} has no key"
             )
             raise scope.fault(message, by_agent=agents_say(key_template))
+        self._refuse_hidden_new((type, key), properties, scope)
         self._draft.put(type, key, properties)
         self._agents |= {(type, key, n) for n, t in effect.properties.items() if agents_say(t)}
         if effect.for_each is None:
@@ -193,6 +207,8 @@ class Effects:
 
     def _delete(self, key: ObjectKey) -> None:
         type, name = key
+        if key in self._absent:
+            return
         for link_type, kind in self._world.links.items():
             for link in tuple(self._draft.now.links_at(link_type, name)):
                 if (kind.source == type and link[1] == name) or (
@@ -206,15 +222,62 @@ class Effects:
             return
         kind = self._world.links[effect.type]
         source, target = scope.fill_text(effect.source), scope.fill_text(effect.target)
-        self._found((kind.source, source))
-        self._found((kind.target, target))
+        ends = ((kind.source, source), (kind.target, target))
+        for end, template in zip(ends, (effect.source, effect.target), strict=True):
+            if self._hidden(end, scope, named=calls_say(template)):
+                self._absent.add(end)
+            self._found(end)
         self._draft.link((effect.type, source, target), effect.effect == "link")
 
     def _found(self, key: ObjectKey) -> Properties:
         properties = self._draft.now.get(*key)
-        if properties is MISSING:
+        if properties is MISSING or key in self._absent:
             raise ToolError(f"there is no {key[0]} {quoted(key[1])}")
         return properties
+
+    # what the role may not see
+
+    def _hides(self, key: ObjectKey, scope: Scope) -> Closed | None:
+        if not isinstance(scope.state, View):
+            return None
+        return scope.state.sight.of_object(*key, self._was(key))
+
+    def _hidden(self, key: ObjectKey, scope: Scope, *, named: bool) -> bool:
+        """Whether an object that an effect leads to is hidden; the world may refuse it."""
+        closed = self._hides(key, scope)
+        if closed is not None:
+            scope.beyond(closed, "write", written_out(*key), named=named)
+        return closed is not None
+
+    def _refuse_hidden(self, key: ObjectKey, property: str, scope: Scope) -> None:
+        """Refuse to write a property that the role may not read, or that a lock hangs on."""
+        if not isinstance(scope.state, View) or key in self._absent:
+            return
+        closed = scope.state.sight.against_writing(*key, self._was(key), property)
+        if closed is not None:
+            raise self._beyond(closed, written_out(*key, property), scope)
+
+    def _refuse_hidden_new(self, key: ObjectKey, properties: dict[str, Json], scope: Scope) -> None:
+        """Refuse to create what the role could not read."""
+        if not isinstance(scope.state, View):
+            return
+        sight, frozen = scope.state.sight, freeze(properties)
+        closed = sight.of_object(*key, frozen)
+        if closed is not None:
+            raise self._beyond(closed, written_out(*key), scope)
+        for name in properties:
+            closed = sight.of_property(*key, frozen, name)
+            if closed is not None:
+                raise self._beyond(closed, written_out(*key, name), scope)
+
+    def _was(self, key: ObjectKey) -> Properties | Missing:
+        """An object as it was before the call; one that the call made as it is."""
+        before = self._before.get(*key)
+        return self._draft.now.get(*key) if before is MISSING else before
+
+    def _beyond(self, closed: Closed, what: str, scope: Scope) -> BeyondSight:
+        assert isinstance(scope.state, View)
+        return BeyondSight(scope.state.sight.beyond("write", what, closed))
 
     def _steps(self, path: str, scope: Scope) -> list[str]:
         steps = scope.steps(parse(f"property.{path}"))
@@ -227,6 +290,7 @@ class Effects:
     ) -> None:
         by_agent = by_agent or "[" in path
         steps = self._steps(path, scope)
+        self._refuse_hidden(key, steps[0], scope)
         after = _with(self._found(key), steps, value)
         if after is MISSING:
             message = f"{key[0]} {quoted(key[1])} has no place `{'.'.join(steps)[:80]}`"

@@ -64,6 +64,16 @@ def action_problems(world: ObjectsWorld, action: Action) -> Iterator[Found]:
             yield ".returns", "must be an object, since `output` is declared"
 
 
+def names_in(world: ObjectsWorld, action: Action) -> Names:
+    """The names that there are once an action has looked up and computed what it needs."""
+    declared = action.parameters.get("properties", {})
+    names = Names(world, declared if isinstance(declared, dict) else {})
+    for _ in _looked_up(action, names):
+        pass  # told where the action itself is looked at
+    names.things |= {computed: Thing("value") for computed in action.compute}
+    return names
+
+
 def tool_problems(action: ToolAsData) -> Iterator[Found]:
     """What is wrong with how a tool is declared, whatever carries it out."""
     if action.read_only and action.destructive:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from seatrial.documents.world import ObjectsWorld, Role, World
+from seatrial.documents.world import ObjectsWorld, World
+from seatrial.state.access import allows
 from seatrial.state.actions import tool, with_defaults
 from seatrial.state.operators import all_fulfilled
 from seatrial.state.schemas import validator
@@ -70,13 +71,3 @@ class Rights:
     def visible(self, action: str) -> bool:
         """Whether the action is listed for the role; what it may not call is listed unless the role says so."""
         return self._role is None or self._role.see_refused or allows(self._role, action)
-
-
-def allows(role: Role, action: str) -> bool:
-    """Whether the role's `allow` names the action."""
-    return any(covers(entry, action) for entry in role.allow)
-
-
-def covers(entry: str, action: str) -> bool:
-    """Whether one entry of `allow` names the action: itself, or the start of it before a `*`."""
-    return action.startswith(entry[:-1]) if entry.endswith("*") else action == entry

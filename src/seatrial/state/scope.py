@@ -22,6 +22,7 @@ from seatrial.state.formulas import FORMULAS, calculated
 from seatrial.state.objects import ObjectKey, State
 from seatrial.state.operators import AS_WRITTEN, Operators, fulfils
 from seatrial.state.paths import Steps, parse, roots
+from seatrial.state.sight import BeyondSight, Closed, Sight, View, written_out
 from seatrial.state.values import MISSING, FrozenList, Missing, as_text, look_up, walk
 from seatrial.trace import Json
 
@@ -54,6 +55,8 @@ class Trial:
     """The token that `{{run}}` stands for."""
     seed: int
     """What `{{new_id}}` is drawn from."""
+    sight: Sight | None = None
+    """What the role of the trial may see; None: everything."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,9 +65,13 @@ class Scope:
 
     world: ObjectsWorld
     trial: Trial
-    state: State
-    """The state now; it moves on while effects are carried out."""
+    state: State | View
+    """The state now, as the role sees it; it moves on while effects are carried out."""
     args: Mapping[str, Json]
+    attempts: list[str] = field(default_factory=list)
+    """What the call named although the role may not see it, a sentence each."""
+    asks: bool = False
+    """What is resolved now is all that the call asks for."""
     objects: dict[str, tuple[ObjectKey, ...]] = field(default_factory=dict)
     """Names of bound and created objects, and the found and repeatedly created ones → their keys."""
     lists: dict[str, Json] = field(default_factory=dict)
@@ -99,6 +106,8 @@ class Scope:
         if names is None:
             return MISSING
         root, rest = names[0], names[1:]
+        if isinstance(self.state, View):
+            self._look(steps, names, self.state)
         if root == "objects":
             found = self.state.get(*rest[:2]) if len(rest) > 1 else MISSING
             return found if found is MISSING else walk(found, rest[2:])
@@ -135,6 +144,48 @@ class Scope:
                 return True
             value = value[step]
         return False
+
+    def _look(self, steps: Steps, names: list[str], view: View) -> None:
+        """Tell of what is hidden at the end of a path: of the object, or of the property asked for."""
+        root, at = names[0], 1
+        if root == "objects" and len(names) > 2:
+            object, at = (names[1], names[2]), 3
+            self.look_for(object, named=from_call(steps[2]))
+        elif root == "each" and isinstance(self.each, tuple):
+            object = self.each
+        elif root in self.single:
+            [object] = self.objects[root]
+        else:
+            return
+        if len(names) > at and (closed := view.hides_property(*object, names[at])):
+            by_call = self.asks or from_call(steps[at])
+            self.beyond(closed, "read", written_out(*object, names[at]), named=by_call)
+
+    def look_for(self, object: ObjectKey, *, named: bool) -> None:
+        """Tell of an object that is looked for and hidden.
+
+        Args:
+            object: its type and key.
+            named: the call itself names the key.
+
+        Raises:
+            BeyondSight: it is hidden, and the world refuses what is.
+        """
+        if isinstance(self.state, View) and (closed := self.state.hides(*object)):
+            self.beyond(closed, "read", written_out(*object), named=named)
+
+    def beyond(self, closed: Closed, verb: str, what: str, *, named: bool) -> None:
+        """Refuse what is beyond the role's sight, or note that the call named it.
+
+        Raises:
+            BeyondSight: the world refuses what is hidden.
+        """
+        assert isinstance(self.state, View)
+        sentence = self.state.sight.beyond(verb, what, closed)
+        if self.state.sight.refuses:
+            raise BeyondSight(sentence)
+        if named:
+            self.attempts.append(sentence)
 
     def _root(self, name: str) -> Json | Missing:
         if name == "args":
@@ -290,6 +341,16 @@ class Scope:
         if len(items) > MOST_REPEATED:
             raise ToolError(f"`{for_each}` has more than {MOST_REPEATED} items")
         return [self.with_each(item) for item in items]
+
+
+def from_call(step: str | Steps) -> bool:
+    """Whether a step of a path is what an argument of the call says."""
+    return not isinstance(step, str) and step[0] == "args"
+
+
+def calls_say(value: Any) -> bool:
+    """Whether a value holds an argument of the call."""
+    return any(parse(name.split()[0])[0] == "args" for name in placeholders.names(value))
 
 
 def agents_say(value: Any) -> bool:

@@ -7,10 +7,11 @@ from typing import Any
 
 from seatrial.documents import placeholders
 from seatrial.documents.world import DeclaredTool, ObjectsWorld, Role, World
+from seatrial.state.access import allows, covers
 from seatrial.state.effects import object_validators
 from seatrial.state.kinds import problems_of_its_kind
+from seatrial.state.locking import lock_problems, sight_problems, where_problems
 from seatrial.state.references import action_problems
-from seatrial.state.rights import allows, covers
 from seatrial.state.schemas import did_you_mean, schema_problem
 from seatrial.state.values import as_text, freeze, shown
 
@@ -28,6 +29,7 @@ def world_problems(world: World) -> list[Found]:
             *_clock(world),
             *_things(world),
             *role_problems(world, world.declared_tools()),
+            *lock_problems(world),
             *_actions(world),
         ]
     return [
@@ -163,6 +165,8 @@ def role_problems(world: World, tools: Mapping[str, DeclaredTool] | None) -> Ite
                 guess = did_you_mean(entry, tools)
                 yield f"roles.{name}.allow[{number}]", f"there is no action {entry!r}{guess}"
         yield from _role_conditions(name, role, tools)
+        yield from where_problems(world, name, role)
+        yield from sight_problems(world, name, role)
 
 
 def _role_conditions(

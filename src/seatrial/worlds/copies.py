@@ -41,6 +41,7 @@ class WorldCopy(Protocol):
 
         Raises:
             ToolServerError: the world itself failed.
+            BeyondRights: the call is beyond the rights of the role the copy was opened for.
         """
         ...
 

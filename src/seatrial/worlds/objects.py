@@ -12,16 +12,19 @@ from seatrial.state import State
 from seatrial.state.actions import Actions
 from seatrial.state.difference import difference
 from seatrial.state.scope import Trial
-from seatrial.tools import Tool
+from seatrial.state.sight import Sight
+from seatrial.tools import BeyondRights, Tool
 from seatrial.trace import Answer, Change, Json
 
 
 class ObjectsCopy:
     """One trial's world, served as one tool server; what it hands out cannot be used to change it."""
 
-    def __init__(self, actions: Actions, *, run_token: str, seed: int) -> None:
+    def __init__(
+        self, actions: Actions, *, run_token: str, seed: int, sight: Sight | None = None
+    ) -> None:
         self._actions = actions
-        self._trial = Trial(run=run_token, seed=seed)
+        self._trial = Trial(run=run_token, seed=seed, sight=sight)
         self._state = actions.start
         self._version = 0
         # An agent may call in parallel, from several threads where it runs in this process.
@@ -55,13 +58,16 @@ class ObjectsCopy:
 
         Raises:
             WorldError: the action cannot do what the fixture says.
+            BeyondRights: the call is beyond the rights of the role the copy was opened for.
         """
         with self._lock:
             outcome = self._actions.carry_out(tool, arguments, self._state, self._trial)
             if outcome.state is not self._state:
                 self._state = outcome.state
                 self._version += 1
-            return outcome.answer
+        if outcome.beyond is not None:
+            raise BeyondRights(outcome.beyond, outcome.answer)
+        return outcome.answer
 
     def changes(self) -> tuple[Change, ...]:
         """The exact difference from the trial's start to now."""
@@ -84,12 +90,25 @@ _ready: dict[int, tuple[weakref.ref[ObjectsWorld], Actions]] = {}
 """By the fixture's identity: its actions made ready, for as long as the fixture is in use."""
 
 
-def open_world(fixture: ObjectsWorld, *, run_token: str, seed: int) -> ObjectsCopy:
+def open_world(
+    fixture: ObjectsWorld,
+    *,
+    run_token: str,
+    seed: int,
+    role: str | None = None,
+    purpose: str | None = None,
+) -> ObjectsCopy:
     """A trial's own copy of a world. The first of a fixture costs its size, all further ones nothing.
 
-    `run_token` is what `{{run}}` stands for, `seed` what `{{new_id}}` is drawn from.
+    Args:
+        fixture: the world.
+        run_token: what `{{run}}` stands for.
+        seed: what `{{new_id}}` is drawn from.
+        role: the role that it serves, and whose sight and conditions hold; None: all is seen.
+        purpose: the purpose that the role acts under.
     """
-    return ObjectsCopy(_actions(fixture), run_token=run_token, seed=seed)
+    sight = Sight(fixture, role, purpose) if role is not None else None
+    return ObjectsCopy(_actions(fixture), run_token=run_token, seed=seed, sight=sight)
 
 
 def _actions(fixture: ObjectsWorld) -> Actions:

@@ -45,20 +45,32 @@ class Stage:
         self.templates = Templates(self.run)
 
     @asynccontextmanager
-    async def open(self, fixture: World, *, run_token: str, seed: int) -> AsyncIterator[WorldCopy]:
+    async def open(
+        self,
+        fixture: World,
+        *,
+        run_token: str,
+        seed: int,
+        role: str | None = None,
+        purpose: str | None = None,
+    ) -> AsyncIterator[WorldCopy]:
         """A trial's own copy of a world, until the block ends; then nothing of it is left.
 
         Args:
             fixture: the world.
             run_token: what `{{run}}` stands for.
             seed: what is drawn at random is drawn from this.
+            role: the role that it serves; None: all is seen.
+            purpose: the purpose that the role acts under.
 
         Raises:
             ToolServerError: the world cannot be set up.
         """
         match fixture:
             case ObjectsWorld():
-                yield open_world(fixture, run_token=run_token, seed=seed)
+                yield open_world(
+                    fixture, run_token=run_token, seed=seed, role=role, purpose=purpose
+                )
             case HttpWorld():
                 async with http.opened(
                     fixture, self.services, self.environ, run_token=run_token

@@ -5,6 +5,7 @@ from __future__ import annotations
 from seatrial.documents.world.base import DeclaredTool, Name, Role, ToolAsData, World
 from seatrial.documents.world.directory import DirectoryWorld
 from seatrial.documents.world.http import HttpTool, HttpWorld
+from seatrial.documents.world.locks import Lock
 from seatrial.documents.world.mcp import McpWorld
 from seatrial.documents.world.objects import (
     Action,
@@ -50,6 +51,7 @@ __all__ = [
     "HttpWorld",
     "Link",
     "LinkType",
+    "Lock",
     "MakeLink",
     "McpWorld",
     "Name",

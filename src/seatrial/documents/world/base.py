@@ -23,6 +23,14 @@ class Role(Part):
     """Names of actions; `*` at the end of a name stands for any rest."""
     when: dict[Name, Conditions] = Field(default_factory=dict)
     """Action → conditions over its arguments, without which it is beyond the role's rights."""
+    where: dict[Name, Conditions] = Field(default_factory=dict)
+    """Action → conditions over what it works on, by the names that the action itself gives it
+    (`order.amount` of a bound `order`, `args.amount`); without them it is beyond the role's rights. Only in
+    worlds of kind `objects`."""
+    clearances: tuple[Name, ...] = ()
+    """Markings that the role may read."""
+    purposes: tuple[Name, ...] = ()
+    """Purposes that the role may act under; a case names one of them."""
     see_refused: StrictBool = True
     """Actions beyond the rights are listed and refused when called; false: they are not listed."""
 
@@ -38,6 +46,8 @@ class ToolAsData(Part):
     """Changes nothing."""
     destructive: StrictBool = False
     """Deletes or overwrites what cannot be had back."""
+    leaves_world: StrictBool = False
+    """Its arguments reach somebody outside (mail, a request to the web); agents read `openWorldHint`."""
     output: dict[str, Any] | None = None
     """JSON Schema (2020-12) of the answer, an object; the tool then declares it."""
 
@@ -104,6 +114,14 @@ class World(Document):
     def declared_start(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]] | None:
         """The starting objects, type → key → properties; None where only the running world knows."""
         return None
+
+    def declared_markings(self) -> Mapping[str, str]:
+        """Its markings, each with what it means."""
+        return {}
+
+    def declared_purposes(self) -> Mapping[str, str]:
+        """Its purposes, each with what it means."""
+        return {}
 
     def declared_links(self) -> frozenset[str]:
         """Its link types."""

@@ -82,6 +82,8 @@ class Hints(Part):
     """Changes nothing."""
     destructive: StrictBool | None = None
     """Deletes or overwrites what cannot be had back."""
+    leaves_world: StrictBool | None = None
+    """Its arguments reach somebody outside."""
 
 
 class McpWorld(World):

@@ -10,6 +10,7 @@ from pydantic import Field, StrictBool, StrictInt
 from seatrial.documents.base import Part
 from seatrial.documents.conditions import Conditions
 from seatrial.documents.world.base import Name, ToolAsData, World
+from seatrial.documents.world.locks import Hidden, Lock
 
 Path = Annotated[str, Field(min_length=1)]
 """A path as in a placeholder, without the braces: `order.total`, `args.lines`,
@@ -206,6 +207,15 @@ class ObjectsWorld(World):
     """The starting objects, by type."""
     linked: tuple[Link, ...] = ()
     """The starting links."""
+    markings: dict[Name, str] = Field(default_factory=dict)
+    """Markings by name, each with what it means for people; roles have clearances for them."""
+    purposes: dict[Name, str] = Field(default_factory=dict)
+    """Purposes by name, each with what it means for people; cases name the one the role acts under."""
+    locks: tuple[Lock, ...] = ()
+    """What is read only with clearances, or for a purpose."""
+    hidden: Hidden = "absent"
+    """What the role may not see is `absent`, as if it did not exist; or a call that needs it is `refused`,
+    with the reason. Lists and whole objects leave it out in both."""
     actions: dict[Name, Action] = Field(min_length=1)
     """Actions by name; the agent sees one MCP tool each, on a server named as the world."""
 
@@ -220,6 +230,12 @@ class ObjectsWorld(World):
     def declared_keys(self, type: str) -> frozenset[str]:
         key = self.types[type].key
         return frozenset(str(properties.get(key)) for properties in self.objects.get(type, ()))
+
+    def declared_markings(self) -> Mapping[str, str]:
+        return self.markings
+
+    def declared_purposes(self) -> Mapping[str, str]:
+        return self.purposes
 
     def declared_links(self) -> frozenset[str]:
         return frozenset(self.links)

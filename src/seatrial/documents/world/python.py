@@ -24,6 +24,8 @@ class PythonTool(Part):
     """Changes nothing; a function that does all the same makes its trial invalid."""
     destructive: StrictBool = False
     """Deletes or overwrites what cannot be had back."""
+    leaves_world: StrictBool = False
+    """Its arguments reach somebody outside; agents read `openWorldHint`."""
 
 
 class PythonWorld(World):

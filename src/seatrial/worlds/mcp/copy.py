@@ -237,6 +237,7 @@ class McpCopy:
             output_schema=freeze(schemas["outputSchema"]),
             read_only=_hint(hints.read_only, annotations.get("readOnlyHint")),
             destructive=_hint(hints.destructive, annotations.get("destructiveHint")),
+            leaves_world=_hint(hints.leaves_world, annotations.get("openWorldHint")),
             title=str(entry.get("title") or annotations.get("title") or ""),
         )
 

@@ -48,6 +48,7 @@ def loaded(world: PythonWorld, root: Path, _: Path) -> Start:
                 name,
                 read_only=tool.read_only,
                 destructive=tool.destructive,
+                leaves_world=tool.leaves_world,
                 where=f"world {world.id!r}: {module}:{function}",
             )
         refusals = tuple(_exception(world, named, root) for named in world.refusals)

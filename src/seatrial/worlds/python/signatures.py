@@ -79,7 +79,13 @@ class Function:
 
 
 def described(
-    function: Callable[..., Any], name: str, *, read_only: bool, destructive: bool, where: str
+    function: Callable[..., Any],
+    name: str,
+    *,
+    read_only: bool,
+    destructive: bool,
+    leaves_world: bool = False,
+    where: str,
 ) -> Function:
     """A function as a tool.
 
@@ -124,6 +130,7 @@ def described(
         output_schema=None if output is None else freeze(output),
         read_only=read_only,
         destructive=destructive,
+        leaves_world=leaves_world or None,
     )
     return Function(
         call=function,

@@ -1,0 +1,15 @@
+"""Which actions a role may call at all."""
+
+from __future__ import annotations
+
+from seatrial.documents.world import Role
+
+
+def allows(role: Role, action: str) -> bool:
+    """Whether the role's `allow` names the action."""
+    return any(covers(entry, action) for entry in role.allow)
+
+
+def covers(entry: str, action: str) -> bool:
+    """Whether one entry of `allow` names the action: itself, or the start of it before a `*`."""
+    return action.startswith(entry[:-1]) if entry.endswith("*") else action == entry
