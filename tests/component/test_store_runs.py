@@ -411,6 +411,15 @@ def test_runs_are_found_by_id_by_path_and_as_the_latest(tmp_path: Path):
     assert store.resume_name(latest) == latest.name
 
 
+def test_latest_run_is_the_one_that_began_last_whatever_its_folder_is_called(tmp_path: Path):
+    for folder, id in (("z", "20260101-0"), ("a", "20260102-0"), ("20260101-5", "20260101-5")):
+        manifest = MANIFEST.model_copy(update={"run": id})
+        store.Writer.create(tmp_path / store.RUNS / folder, manifest, CATALOG).close()
+
+    assert [folder.name for folder in store.runs(tmp_path)] == ["z", "20260101-5", "a"]
+    assert store.find(tmp_path, "latest").name == "a"
+
+
 def test_run_that_does_not_exist_is_answered_with_those_that_do(tmp_path: Path):
     with pytest.raises(UsageError, match="there are no runs in"):
         store.find(tmp_path, "r1")

@@ -189,7 +189,7 @@ def test_forbidden_action_ends_its_case_at_once_and_nothing_clears_it(root: Path
     assert "forbidden: a, 2 planned trials are not run" in err
     assert [ground.kind for ground in grounds(root, Gate.CLOSED)] == ["forbidden_action"]
     out, _ = does(root, "compare", "r", "--baseline", "baseline")
-    assert "mean pass rate over 1 cases: released 1.000, candidate 1.000" in out
+    assert "mean pass rate over 1 case: released 1.000, candidate 1.000" in out
     assert "left out of means and pass^k, not run to the end of the first batch: a, c" in out
     _, err = does(root, "release", "r", "--approved-by", "Rita", "--to", "b", code=2)
     assert "a, c ended at a forbidden action, before all trials were run" in err

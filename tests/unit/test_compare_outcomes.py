@@ -3,7 +3,15 @@
 import pytest
 from tests.sides import FINGERPRINT, record, side
 
-from seatrial.compare import CaseComparison, CaseFacts, Comparison, compare
+from seatrial.compare import (
+    CaseComparison,
+    CaseFacts,
+    Comparison,
+    Entry,
+    Trials,
+    compare,
+    compare_counts,
+)
 from seatrial.compare.sides import where_it_went_wrong
 from seatrial.documents import Policy
 from seatrial.records import PlannedCase, Violation
@@ -433,6 +441,27 @@ def test_trials_added_on_suspicion_count_for_the_case_and_not_for_the_mean():
     assert [p.k for p in comparison.pass_k["candidate"]] == [1, 2, 3, 4]
 
 
+def test_interval_is_exact_wherever_the_number_of_trials_hung_on_how_they_went():
+    facts = [CaseFacts("a", required=True), CaseFacts("b")]
+    trials = {"a": Trials.of(4, 4), "b": Trials.of(4, 4)}
+    stored = {case: Trials.of(20, 20) for case in trials}
+    beside = {"a": Trials.of(6, 6)}
+    entries = [Entry(f, planned=4) for f in facts]
+
+    watched = compare_counts(entries, stored, trials, POLICY, live=beside, adaptive=True)
+    fixed = compare_counts(entries, stored, trials, POLICY, live=beside)
+
+    def intervals(comparison):
+        return [
+            [side and side.interval for side in (c.baseline, c.live, c.candidate)]
+            for c in comparison.cases
+        ]
+
+    exact = "clopper-pearson"
+    assert intervals(watched) == [["wilson", exact, exact], ["wilson", None, "wilson"]]
+    assert intervals(fixed) == [["wilson", "wilson", "wilson"], ["wilson", None, "wilson"]]
+
+
 def test_added_baseline_trials_are_no_part_of_the_ledger():
     plan = (PlannedCase(case="a", selected=True, reasons=(), trials=5),)
     baseline = side({"a": "pppff" + "f" * 15}, arm="released", required=("a",), plan=plan)
@@ -455,6 +484,8 @@ def test_batch_that_ended_at_its_first_forbidden_action_counts_in_no_mean():
     run_on = compared({"a": GOOD, "b": GOOD}, {"a": "xpppp", "b": "ppppp"}, plan=plan_of(a=5, b=5))
 
     assert stopped.cases[0].outcome is Outcome.REGRESSED
+    assert stopped.cases[0].candidate is not None
+    assert stopped.cases[0].candidate.interval == "clopper-pearson"
     assert stopped.cut_short == ("a",)
     assert stopped.overall is not None
     assert (stopped.overall.cases, stopped.overall.candidate_mean) == (1, 1.0)

@@ -149,10 +149,10 @@ def _tell_ties(ties: Ties) -> None:
 
 def _overall(suite: SuiteComparison) -> str:
     return (
-        f"mean pass rate over {suite.cases} cases: released {suite.baseline_mean:.3f}, candidate "
-        f"{suite.candidate_mean:.3f}; drop {suite.drop:.3f}, at 95 % at most {suite.drop_upper:.3f}; "
-        f"chance without a change {suite.p_worse:.2g}; margin {suite.margin:g}, provable "
-        f"{suite.provable_margin:.3f}"
+        f"mean pass rate over {suite.cases} case{'' if suite.cases == 1 else 's'}: released "
+        f"{suite.baseline_mean:.3f}, candidate {suite.candidate_mean:.3f}; drop {suite.drop:.3f}, at 95 % "
+        f"at most {suite.drop_upper:.3f}; chance without a change {suite.p_worse:.2g}; margin "
+        f"{suite.margin:g}, provable {suite.provable_margin:.3f}"
     )
 
 

@@ -33,7 +33,7 @@ class Tally(_Record):
     """95 % interval of the pass rate."""
     high: float = 1.0
     interval: Method = "wilson"
-    """Clopper-Pearson where trials were added because of how earlier ones went."""
+    """Clopper-Pearson where the number of trials hung on how they went."""
 
     @property
     def failed(self) -> int:

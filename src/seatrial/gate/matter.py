@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -107,6 +108,11 @@ def percent(share: float) -> str:
 def points(share: float) -> str:
     """A difference of two shares in percentage points."""
     return f"{100 * share:.1f} points"
+
+
+def points_above(share: float) -> str:
+    """The same, rounded up: never less than it is."""
+    return points(math.ceil(1000 * share - 1e-9) / 1000)
 
 
 def chance(p: float) -> str:

@@ -16,6 +16,7 @@ from seatrial.gate.matter import (
     number,
     percent,
     points,
+    points_above,
     removed,
     said,
     who,
@@ -119,7 +120,7 @@ def _suite(matter: Matter) -> Iterator[Brief]:
         yield brief(
             "margin_not_shown",
             "undecided" if release else "note",
-            f"{means}; these trials can prove a margin of {points(overall.provable_margin)}, "
+            f"{means}; these trials can prove a margin of {points_above(overall.provable_margin)}, "
             f"the policy asks for {points(overall.margin)}",
             f"not shown to be within {points(overall.margin)}",
             numbers=numbers,

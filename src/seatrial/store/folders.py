@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import secrets
 from pathlib import Path
 
 from seatrial.errors import UsageError
+
+_HEAD = 400
+"""Bytes of a manifest in which its id stands."""
+_ID = re.compile(rb'"run":\s*"([\w.-]+)"')
 
 RUNS = Path(".seatrial") / "runs"
 """Where runs are kept, below the repository's root."""
@@ -20,7 +25,15 @@ def new_run_id() -> str:
 
 def runs(root: Path) -> tuple[Path, ...]:
     """The run folders below `root`, oldest first."""
-    return tuple(sorted(manifest.parent for manifest in (root / RUNS).glob("*/run.json")))
+    found = [manifest.parent for manifest in (root / RUNS).glob("*/run.json")]
+    return tuple(sorted(found, key=lambda folder: (_id_in(folder), folder.name)))
+
+
+def _id_in(folder: Path) -> str:
+    """The id that a run says it has, which sorts by time; whoever named its folder need not have used that."""
+    with (folder / "run.json").open("rb") as file:
+        said = _ID.search(file.read(_HEAD))
+    return said[1].decode() if said else folder.name
 
 
 def find(root: Path, name: str) -> Path:
