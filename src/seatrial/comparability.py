@@ -9,7 +9,8 @@
     adapter, settings, model, skills, source:<name>, server:<id>, tool:<name>, instructions      the arm's own
 
 An arm is an agent with its prompt, rules, context plan, code (`source:<name>`), and the tools as it is
-shown them: a change of their descriptions is what is tried, not what it is tried on. Only the arm's own
+shown them, by their server or by the arm itself: a change of their descriptions is what is tried, not what it
+is tried on. Only the arm's own
 components may differ between two sides. Where only `GRADING_COMPONENTS` differ, stored traces can be
 graded again. Which model a provider served is no component: it is known only afterwards, trial by trial.
 """
@@ -21,9 +22,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from seatrial.documents import Arm, Case, Catalog, World, digest
-from seatrial.state.access import allows
+from seatrial.documents import Arm, Case, Catalog, ShownTool, World, digest
+from seatrial.state.access import listed
 from seatrial.state.actions import tool
+from seatrial.state.presenting import presented
+from seatrial.tools import Tool
 
 HARNESS = "1"
 """Named in every fingerprint. Raised by a change of Seatrial after which the same agent could act
@@ -110,8 +113,9 @@ def fingerprints(
     for arm in arms:
         own = catalog.own_fixtures.get(arm.id)
         of_cases = of_all
-        if own:
-            of_cases = _Cases({**catalog.fixtures, **own}, world_digests, check_digests, toolsets)
+        if own or arm.tools:
+            fixtures = {**catalog.fixtures, **(own or {})}
+            of_cases = _Cases(fixtures, world_digests, check_digests, toolsets, arm.tools)
         of_arm = _of_arm(arm, source_digests.get(arm.id, {}))
         of_arm |= {f"server:{id}": of_all.behind[id] for id in arm.servers}
         for case in catalog.cases.values():
@@ -135,18 +139,36 @@ def conditions(
     }
 
 
-def tools_shown(world: World, role: str | None) -> dict[str, str]:
+def tools_shown(
+    world: World,
+    role: str | None,
+    see_refused: bool | None = None,
+    shown: Mapping[str, ShownTool] = MappingProxyType({}),
+) -> dict[str, str]:
     """The tools that a role of a world can list → a digest of what it is shown of each.
 
-    Of worlds whose tools are described elsewhere (in code, by a server) there are none: what is shown
-    of these is a part of the world.
+    Of worlds whose tools are described elsewhere (in code, by a server) there are only those that the arm
+    shows under descriptions of its own: what else is shown of these is a part of the world.
+
+    Args:
+        world: the world.
+        role: one of its roles; None in a world without any.
+        see_refused: what the case says of tools beyond the role's rights; None: what the role says.
+        shown: the arm's own descriptions.
     """
     acting = world.roles.get(role) if role is not None else None
-    return {
-        name: digest(tool(name, action).as_mcp())
-        for name, action in world.tools_as_data().items()
-        if acting is None or acting.see_refused or allows(acting, name)
+    actions = world.tools_as_data()
+    found = {
+        name: digest(_presented(tool(name, action), shown).as_mcp())
+        for name, action in actions.items()
+        if acting is None or listed(acting, name, see_refused)
     }
+    return found if actions else {name: digest(own) for name, own in shown.items()}
+
+
+def _presented(offered: Tool, shown: Mapping[str, ShownTool]) -> Tool:
+    own = shown.get(offered.name)
+    return offered if own is None else presented(offered, own)
 
 
 def behind_the_tools(fixture: Any) -> dict[str, Any]:
@@ -206,15 +228,17 @@ class _Cases:
         world_digests: Mapping[str, str],
         check_digests: Mapping[str, str],
         toolsets: dict[str, dict[str, str]],
+        shown: Mapping[str, ShownTool] = MappingProxyType({}),
     ) -> None:
         self._fixtures = fixtures
+        self._own_words = shown
         behind = {id: digest(behind_the_tools(found)) for id, found in fixtures.items()}
         files = {id: digest([behind[id], of]) for id, of in world_digests.items() if id in behind}
         self.behind = behind | files
         """Fixture → digest of all of it that is no part of what agents are shown of its tools."""
         self._check_files = check_digests
         self._toolsets = toolsets
-        self._shown: dict[tuple[str, str | None], str] = {}
+        self._shown: dict[tuple[str, str | None, bool | None], str] = {}
         self._found: dict[str, dict[str, str]] = {}
 
     def of(self, case: Case) -> dict[str, str]:
@@ -242,15 +266,15 @@ class _Cases:
             components["servers"] = digest([self.behind[id] for id in case.servers])
         world = self._fixtures[case.world]
         if isinstance(world, World):
-            components["tools"] = self._tools(world, case.role)
+            components["tools"] = self._tools(world, case)
             if world.instructions:
                 components["instructions"] = digest(world.instructions)
         return components
 
-    def _tools(self, world: World, role: str | None) -> str:
-        key = (world.id, role)
+    def _tools(self, world: World, case: Case) -> str:
+        key = (world.id, case.role, case.see_refused)
         if key not in self._shown:
-            tools = tools_shown(world, role)
+            tools = tools_shown(world, case.role, case.see_refused, self._own_words)
             self._shown[key] = digest(tools)
             self._toolsets[self._shown[key]] = tools
         return self._shown[key]

@@ -52,6 +52,8 @@ class Answer(_Record):
     content: tuple[dict[str, Json], ...] = ()
     structured: Json = None
     is_error: bool = False
+    code: int | None = None
+    """Of an error that has one: of JSON-RPC from an MCP server, the HTTP status from a service."""
 
     @property
     def text(self) -> str:
@@ -61,10 +63,15 @@ class Answer(_Record):
         )
 
     @classmethod
-    def of_text(cls, text: str, *, is_error: bool = False, structured: Json = None) -> Answer:
+    def of_text(
+        cls, text: str, *, is_error: bool = False, structured: Json = None, code: int | None = None
+    ) -> Answer:
         """An answer of one text part."""
         return cls(
-            content=({"type": "text", "text": text},), structured=structured, is_error=is_error
+            content=({"type": "text", "text": text},),
+            structured=structured,
+            is_error=is_error,
+            code=code,
         )
 
 
@@ -115,8 +122,8 @@ class Called(_Record):
     rule: str | None = None
     """The mock rule that answered, for example `rules[1]` or `otherwise`."""
     refused: str | None = None
-    """The rule that the call is beyond: a violation. It was refused, or answered as if what it asks for did
-    not exist."""
+    """The rule that the call is beyond, or by which its server's own error is a refusal: a violation. It was
+    refused, or answered as if what it asks for did not exist."""
     read_only: bool | None = None
     """What the tool declares; None when it declares nothing."""
     destructive: bool | None = None

@@ -60,6 +60,7 @@ def test_a_call_the_world_answers_is_recorded_with_what_the_tool_declares():
             "content": ({"type": "text", "text": '{"thing": "saw", "holder": "desk"}'},),
             "structured": {"thing": "saw", "holder": "desk"},
             "is_error": False,
+            "code": None,
         },
         "answered_by": "world",
         "rule": None,

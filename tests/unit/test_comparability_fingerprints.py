@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from tests import bike_shop
+from tests import bike_shop, practice
 
 from seatrial.comparability import between, differing, expanded, fingerprints, is_own
-from seatrial.documents import Answers, Arm, Case, Catalog, ObjectsWorld
+from seatrial.documents import Answers, Arm, Case, Catalog, ObjectsWorld, World
 
 CASE = bike_shop.case("a", answers="mocks")
 ARM = bike_shop.arm("x", {"type": "command", "command": ["agent"]})
@@ -162,6 +162,39 @@ def test_what_a_server_says_of_itself_is_the_arms():
     )
 
 
+def test_tool_that_the_arm_describes_itself_is_a_component_of_its_own():
+    own = bike_shop.arm(
+        "x",
+        {"type": "command", "command": ["agent"]},
+        tools={"rent": {"description": "Hand a bike out."}},
+    )
+
+    assert between(_fingerprint(CASE, ARM), _fingerprint(CASE, own)) == ("tool:rent",)
+
+
+def test_tool_of_a_server_that_only_a_trial_knows_is_a_component_when_the_arm_describes_it():
+    world = practice.world(
+        """
+        kind: fixture
+        type: world
+        world: mcp
+        id: bike-shop
+        now: 2026-05-04T11:30:00Z
+        start: {offer.md: An offer.}
+        command: [rental]
+        """
+    )
+    own = bike_shop.arm(
+        "x",
+        {"type": "command", "command": ["agent"]},
+        tools={"rent": {"description": "Hand a bike out."}},
+    )
+
+    shown = between(_fingerprint(CASE, ARM, world=world), _fingerprint(CASE, own, world=world))
+
+    assert shown == ("tool:rent",)
+
+
 def test_set_of_tools_is_stored_once_for_all_cases_that_see_it():
     cases = [bike_shop.case(f"c{n}") for n in range(50)]
 
@@ -222,7 +255,7 @@ def _fingerprint(
     case: Case,
     arm: Arm,
     *,
-    world: ObjectsWorld = bike_shop.WORLD,
+    world: World = bike_shop.WORLD,
     mocks: Answers = MOCKS,
     sources: dict[str, str] | None = None,
 ) -> dict[str, str]:

@@ -1,7 +1,16 @@
 """The whole YAML language: frozen pydantic models, unknown keys refused."""
 
 from seatrial.documents.answers import Answers, MockedTool, MockRule
-from seatrial.documents.arm import Adapter, Arm, Command, Http, Prices, Python, Recorded
+from seatrial.documents.arm import (
+    Adapter,
+    Arm,
+    Command,
+    Http,
+    Prices,
+    Python,
+    Recorded,
+    ShownTool,
+)
 from seatrial.documents.case import GROUPS, Case, Group, Turn
 from seatrial.documents.catalog import KINDS, Catalog, FixtureDocument, Kind, Source, digest
 from seatrial.documents.checks import Check
@@ -43,6 +52,7 @@ __all__ = [
     "Selector",
     "Server",
     "ServerTool",
+    "ShownTool",
     "Source",
     "Suite",
     "Target",

@@ -100,6 +100,21 @@ class Recorded(Part):
 Adapter = Annotated[Command | Http | Python | Recorded, Field(discriminator="type")]
 
 
+class ShownTool(Part):
+    """What the agent is told of a tool, in place of what its server says."""
+
+    description: str | None = Field(default=None, min_length=1)
+    """What the tool is for."""
+    parameters: dict[str, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
+    """Argument → what it is for."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> ShownTool:
+        if self.description is None and not self.parameters:
+            raise ValueError("write `description`, `parameters`, or both")
+        return self
+
+
 class ArmLimits(Part):
     """How far this agent may go where the case does not say."""
 
@@ -154,6 +169,9 @@ class Arm(Document):
     tool with arguments."""
     servers: tuple[Id, ...] = ()
     """Fixtures of type `server`: real MCP servers that this agent has in every case."""
+    tools: dict[str, ShownTool] = Field(default_factory=dict)
+    """Tools that this arm's agent is shown under descriptions of its own. Each tool is a component of the
+    fingerprint, so that a changed description can be compared with the released one."""
     settings: dict[str, Any] = Field(default_factory=dict)
     """Handed to the agent as they are."""
     limits: ArmLimits = ArmLimits()

@@ -70,6 +70,9 @@ class Case(Document):
     purpose: str | None = None
     """The purpose the role acts under, one of its `purposes`; without one, what the world locks by purpose
     is not read."""
+    see_refused: StrictBool | None = None
+    """Whether tools beyond the role's rights are listed, and refused when called; as the role says when left
+    out."""
     answers: Id | None = None
     """A fixture of mocked tool answers."""
     servers: tuple[Id, ...] = ()

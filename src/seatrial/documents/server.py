@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt, 
 from seatrial.documents.arm import VARIABLE
 from seatrial.documents.base import Document, Id, Part
 from seatrial.documents.patterns import RepositoryPath, escapes, inside, literal
-from seatrial.documents.world.base import Name
+from seatrial.documents.world.base import Denial, Name
 
 Target = Literal["real", "mock", "pass_through"]
 """real: everything reaches the server, nothing may be mocked. mock: everything is answered by fixtures, the
@@ -128,6 +128,9 @@ class Server(Document):
     """What is known of its tools without asking it."""
     hide: tuple[str, ...] = ()
     """Tools that agents never see."""
+    denied_when: tuple[Denial, ...] = ()
+    """Errors by which the server refuses a call of its own accord. A call that gets one of them is a violation, as
+    one that a role forbids."""
     start_seconds: StrictFloat | StrictInt = Field(default=30.0, gt=0)
     """How long the server may take to begin a session and to list its tools."""
     seconds: StrictFloat | StrictInt = Field(default=30.0, gt=0)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import anyio
 
+from seatrial.documents import ShownTool
+from seatrial.documents.world import Denial
 from seatrial.gateway.decisions import Decided
 from seatrial.gateway.offers import Offered
 from seatrial.gateway.servers import ToolServer
+from seatrial.state.presenting import presented
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Json
 
@@ -63,10 +67,25 @@ class Session:
 class Line:
     """One server of a trial, with its tools by name and the sessions clients have with it."""
 
-    __slots__ = ("_by_name", "_tools", "server", "sessionless", "sessions", "streams")
+    __slots__ = ("_by_name", "_own_words", "_tools", "denials", "server", "sessionless", "sessions",
+                 "streams")  # fmt: skip
 
-    def __init__(self, server: ToolServer) -> None:
+    def __init__(
+        self,
+        server: ToolServer,
+        denials: Sequence[Denial] = (),
+        shown: Mapping[str, ShownTool] = MappingProxyType({}),
+    ) -> None:
+        """A line to a server.
+
+        Args:
+            server: where calls go.
+            denials: by which of its errors it refuses a call.
+            shown: tools that the agent is shown under other descriptions than the server's.
+        """
         self.server = server
+        self.denials = denials
+        self._own_words = shown
         self.sessions: dict[str, Session] = {}
         self.sessionless = Session(version="")
         """Of clients that name no session."""
@@ -76,8 +95,17 @@ class Line:
         self._by_name: dict[str, Offered] = {}
 
     def tools(self) -> Mapping[str, Offered]:
-        """The server's tools by name."""
+        """The server's tools by name.
+
+        Raises:
+            ValueError: an argument is described that its tool does not have.
+        """
         tools = self.server.tools()
         if tools is not self._tools:
-            self._tools, self._by_name = tools, {t.name: Offered(t) for t in tools}
+            by_name = {t.name: Offered(t, self._presented(t)) for t in tools}
+            self._tools, self._by_name = tools, by_name
         return self._by_name
+
+    def _presented(self, tool: Tool) -> Tool:
+        own = self._own_words.get(tool.name)
+        return tool if own is None else presented(tool, own)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote
 
 import anyio
 
-from seatrial.documents import Answers
+from seatrial.documents import Answers, ShownTool
+from seatrial.documents.world import Denial
 from seatrial.errors import ToolServerError, UsageError
 from seatrial.gateway import jsonrpc
 from seatrial.gateway.calls import Call, Line
 from seatrial.gateway.decisions import AnsweredBy, Decided, House, misfits_of
 from seatrial.gateway.mocks import Mocks
 from seatrial.gateway.servers import Rights, ToolServer
+from seatrial.state.denials import denied
 from seatrial.tools import BeyondRights, Tool
 from seatrial.trace import Answer, Called, Json, Listed
 
@@ -57,6 +59,8 @@ class Channel:
         answers: Answers | None = None,
         calls_limit: int | None = None,
         lookup: Mapping[str, Json] | None = None,
+        shown: Mapping[str, ShownTool] | None = None,
+        denials: Mapping[str, Sequence[Denial]] | None = None,
         clock: Callable[[], float] | None = None,
         address: str = "",
         on_close: Callable[[Channel], None] | None = None,
@@ -69,21 +73,30 @@ class Channel:
             answers: mocked answers for read-only tools of these servers.
             calls_limit: how many tool calls are carried out; None for any number.
             lookup: what `{{run}}`, `{{today}}` and `{{now}}` stand for in mocked answers.
+            shown: tools that the agent is shown under other descriptions than their server's.
+            denials: by server, by which of its errors it refuses a call itself.
             clock: milliseconds since the trial began; since this moment when None.
             address: the gateway's `http://host:port`.
             on_close: told when the channel closes.
 
         Raises:
-            UsageError: two servers share a name, or a tool is mocked that cannot be.
+            UsageError: two servers share a name, a tool is mocked that cannot be, or an argument is
+                described that its tool does not have.
         """
         self.turn = 0
         """The turn under way, set by the runner; 0 before the first."""
         self.secret = secrets.token_urlsafe(24)
         self.token = secrets.token_urlsafe(24)
-        self.lines = {server.name: Line(server) for server in servers}
+        refusals = denials or {}
+        self.lines = {
+            server.name: Line(server, refusals.get(server.name, ()), shown or {})
+            for server in servers
+        }
         if len(self.lines) < len(servers):
             names = sorted(server.name for server in servers)
             raise UsageError(f"two tool servers of one trial have the same name: {names}")
+        if shown:
+            _check_words(self.lines.values())
         mocks = Mocks(answers, lookup or {}) if answers is not None else None
         if mocks is not None:
             mocks.check({n: t for line in self.lines.values() for n, t in line.tools().items()})
@@ -213,7 +226,7 @@ class Channel:
         self._check_open()
         rights = self._house.rights
         tools = [
-            offered.tool
+            offered.shown
             for name, offered in line.tools().items()
             if rights is None or rights.visible(name)
         ]
@@ -303,7 +316,7 @@ class Channel:
         ) as error:  # a bug: raised again by the runner, an HTTP server would bury it
             self._fail(call, f"{type(error).__name__}: {error}", error)
         else:
-            self._record(call, answer, "world")
+            self._record(call, answer, "world", refused=denied(call.line.denials, answer))
 
     def _record_decided(self, call: Call, decided: Decided) -> None:
         answer, fault = decided.answer, decided.fault
@@ -383,10 +396,26 @@ class Channel:
         return next(iter(having or self.lines.values()))
 
 
+def _check_words(lines: Iterable[Line]) -> None:
+    try:
+        for line in lines:
+            line.tools()
+    except ValueError as error:
+        raise UsageError(
+            f"the arm describes what is not there: {error}",
+            hint="correct it under the arm's `tools`",
+        ) from error
+
+
 def _own(answer: Answer) -> Answer:
     """The same answer, sharing nothing with its server: what is recorded does not change afterwards."""
     content, structured = jsonrpc.copy([answer.content, answer.structured])
-    return Answer(content=tuple(content), structured=structured, is_error=answer.is_error)
+    return Answer(
+        content=tuple(content),
+        structured=structured,
+        is_error=answer.is_error,
+        code=answer.code,
+    )
 
 
 def _since_now() -> Callable[[], float]:

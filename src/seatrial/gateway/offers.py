@@ -9,10 +9,12 @@ from seatrial.tools import Tool
 class Offered:
     """A tool of a trial, with its schemas compiled when they are first needed."""
 
-    __slots__ = ("_answer", "_arguments", "tool")
+    __slots__ = ("_answer", "_arguments", "shown", "tool")
 
-    def __init__(self, tool: Tool) -> None:
+    def __init__(self, tool: Tool, shown: Tool | None = None) -> None:
         self.tool = tool
+        self.shown = shown or tool
+        """As the agent is shown it."""
         self._arguments: Validator | None = None
         self._answer: Validator | None = None
 

@@ -12,7 +12,8 @@ import anyio
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from seatrial.documents import Answers
+from seatrial.documents import Answers, ShownTool
+from seatrial.documents.world import Denial
 from seatrial.gateway.channel import Channel
 from seatrial.gateway.endpoint import ON_LOST, Endpoint
 from seatrial.gateway.servers import Rights, ToolServer
@@ -69,12 +70,14 @@ class Gateway:
         answers: Answers | None = None,
         calls_limit: int | None = None,
         lookup: Mapping[str, Json] | None = None,
+        shown: Mapping[str, ShownTool] | None = None,
+        denials: Mapping[str, Sequence[Denial]] | None = None,
         clock: Callable[[], float] | None = None,
     ) -> Channel:
         """Open a trial's channel; see `Channel` for what it takes.
 
         Raises:
-            UsageError: two servers share a name, or a tool is mocked that cannot be.
+            UsageError: as `Channel` does.
         """
         channel = Channel(
             servers,
@@ -82,6 +85,8 @@ class Gateway:
             answers=answers,
             calls_limit=calls_limit,
             lookup=lookup,
+            shown=shown,
+            denials=denials,
             clock=clock,
             address=self.address,
             on_close=self._forget,

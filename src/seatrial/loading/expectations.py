@@ -75,6 +75,38 @@ def unknown_skills(library: Library) -> Found:
                     yield draft, Mistake((*steps, "skill"), *guessed, "unknown-skill")
 
 
+def unknown_shown_tools(library: Library) -> Found:
+    """Descriptions in an arm of tools or arguments that no world of its agent's cases offers."""
+    worlds: dict[str, dict[str, World]] = {}
+    unknown: set[str] = set()
+    for _, case in library.of(Case):
+        world = library.world_of(case)
+        served = next(library.servers_of(case), None) is not None
+        if world is None or served or world.declared_tools() is None:
+            unknown.add(case.agent)
+        else:
+            worlds.setdefault(case.agent, {})[world.id] = world
+    for draft, arm in library.of(Arm):
+        offered = [w.declared_tools() or {} for w in worlds.get(arm.agent, {}).values()]
+        if arm.agent in unknown or arm.servers or not offered:
+            continue
+        known = {name for tools in offered for name in tools}
+        for name, shown in arm.tools.items():
+            if name not in known:
+                message = f"no world of agent `{cut(arm.agent)}` offers a tool `{cut(name)}`"
+                guessed = _guessed(message, name, known)
+                yield draft, Mistake(("tools", name), *guessed, "unknown-tool", True)
+            for tools in offered:
+                parameters = tools[name].parameters if name in tools else None
+                arguments = (parameters or {}).get("properties", {})
+                for argument in shown.parameters if parameters is not None else ():
+                    if argument not in arguments:
+                        where = ("tools", name, "parameters", argument)
+                        message = f"tool `{cut(name)}` takes no argument `{cut(argument)}`"
+                        guessed = _guessed(message, argument, arguments)
+                        yield draft, Mistake(where, *guessed, "unknown-argument", True)
+
+
 def impossible_mocks(library: Library) -> Found:
     """Mocked answers of tools that the case's world does not offer, or that change it."""
     pairs: dict[tuple[str, str, bool], str] = {}

@@ -11,6 +11,7 @@ from seatrial.loading.braces import unknown_placeholders
 from seatrial.loading.expectations import (
     impossible_expectations,
     impossible_mocks,
+    unknown_shown_tools,
     unknown_skills,
 )
 from seatrial.loading.library import Draft, Found, Library
@@ -175,6 +176,7 @@ RULES = (
     mocks_where_none_may_be,
     tools_of_one_name,
     unknown_skills,
+    unknown_shown_tools,
     unknown_placeholders,
     unusable_schemas,
     empty_selectors,

@@ -171,10 +171,12 @@ class Conductor:
                 course.beginning = beginning(types, await world.captured())
             channel = self.gateway.open(
                 [world],
-                rights=Rights(fixture, case.role, world.tools()),
+                rights=Rights(fixture, case.role, world.tools(), see_refused=case.see_refused),
                 answers=self.catalog.answers(case.answers) if case.answers is not None else None,
                 calls_limit=case.limits.calls,
                 lookup=lookup,
+                shown=arm.tools,
+                denials={world.name: fixture.denied_when},
                 clock=course.clock,
             )
             try:

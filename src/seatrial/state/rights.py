@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from seatrial.documents.world import ObjectsWorld, World
-from seatrial.state.access import allows
+from seatrial.state.access import allows, listed
 from seatrial.state.actions import tool, with_defaults
 from seatrial.state.operators import all_fulfilled
 from seatrial.state.schemas import validator
@@ -16,7 +16,14 @@ from seatrial.trace import Json
 class Rights:
     """The rights of one role in one world; in a world without roles everything is allowed."""
 
-    def __init__(self, world: World, role: str | None, tools: Iterable[Tool] | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        role: str | None,
+        tools: Iterable[Tool] | None = None,
+        *,
+        see_refused: bool | None = None,
+    ) -> None:
         """Take a role that the loader has checked.
 
         Args:
@@ -24,6 +31,7 @@ class Rights:
             role: one of its roles; None in a world without any.
             tools: what the world offers. Those of `objects` are known without; of other kinds, the
                 conditions of a role hold for whatever arguments there are.
+            see_refused: whether what the role may not call is listed; as the role says when None.
 
         Raises:
             ValueError: the world has roles and this is none of them, or has none and one is named.
@@ -36,6 +44,7 @@ class Rights:
         self._tools = None if tools is None else {offered.name: offered for offered in tools}
         self._name = role
         self._role = None if role is None else world.roles[role]
+        self._see_refused = see_refused
 
     def refusal(self, action: str, arguments: Mapping[str, Json]) -> str | None:
         """Why a call is beyond the role's rights, naming role and rule; None when it is not.
@@ -69,5 +78,5 @@ class Rights:
         return None if action is None else tool(name, action)
 
     def visible(self, action: str) -> bool:
-        """Whether the action is listed for the role; what it may not call is listed unless the role says so."""
-        return self._role is None or self._role.see_refused or allows(self._role, action)
+        """Whether the action is listed for the role."""
+        return self._role is None or listed(self._role, action, self._see_refused)

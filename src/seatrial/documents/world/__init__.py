@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seatrial.documents.world.base import DeclaredTool, Name, Role, ToolAsData, World
+from seatrial.documents.world.base import DeclaredTool, Denial, Name, Role, ToolAsData, World
 from seatrial.documents.world.directory import DirectoryWorld
 from seatrial.documents.world.http import HttpTool, HttpWorld
 from seatrial.documents.world.locks import Lock
@@ -44,6 +44,7 @@ __all__ = [
     "CreateObject",
     "DeclaredTool",
     "DeleteObject",
+    "Denial",
     "DirectoryWorld",
     "Effect",
     "Find",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, StrictBool
+from pydantic import Field, StrictBool, StrictInt, model_validator
 
 from seatrial.documents import placeholders
 from seatrial.documents.base import Document, Instant, Part
@@ -33,6 +33,21 @@ class Role(Part):
     """Purposes that the role may act under; a case names one of them."""
     see_refused: StrictBool = True
     """Actions beyond the rights are listed and refused when called; false: they are not listed."""
+
+
+class Denial(Part):
+    """How a server says that something is not allowed: by a code, a text, or both together."""
+
+    code: StrictInt | None = None
+    """The error's code: of JSON-RPC from an MCP server, the HTTP status from a service."""
+    text: str | None = Field(default=None, min_length=1)
+    """The error's text holds this; small and capital letters are the same."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Denial:
+        if self.code is None and self.text is None:
+            raise ValueError("write `code`, `text`, or both")
+        return self
 
 
 class ToolAsData(Part):
@@ -77,6 +92,9 @@ class World(Document):
     """The frozen clock of every trial; with a time zone."""
     roles: dict[Name, Role] = Field(default_factory=dict)
     """Roles by name."""
+    denied_when: tuple[Denial, ...] = ()
+    """Errors by which what stands behind the tools refuses a call of its own accord. A call that gets one of
+    them is a violation, as one that a role forbids."""
 
     def clock(self, name: str) -> str | None:
         """What `now`, `today`, or one of them moved (`today - 30 days`) stands for in its trials."""

@@ -166,7 +166,7 @@ class HttpCopy:
             return Answer.of_text(f"{name}: {told}.", is_error=True)
         if answer.status in self._world.refusals:
             text = answer.text()[:_LONGEST_REFUSAL] or f"{name}: {_status(answer)}"
-            return Answer.of_text(text, is_error=True)
+            return Answer.of_text(text, is_error=True, code=answer.status)
         if not 200 <= answer.status < 300:
             raise self._fault(f"{answer.request} answers {_status(answer)}")
         output = None if tool.output is None else validator(tool.output)

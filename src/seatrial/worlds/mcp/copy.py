@@ -203,7 +203,8 @@ class McpCopy:
         except Rejected as error:
             if error.code == INTERNAL_ERROR:
                 raise self._fault(f"its server failed in {tool}: {error.message}") from error
-            return Answer.of_text(f"MCP error {error.code}: {error.message}", is_error=True)
+            text = f"MCP error {error.code}: {error.message}"
+            return Answer.of_text(text, is_error=True, code=error.code)
         content = result.get("content", [])
         if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
             raise self._fault(f"its server answers {tool} with what is no content")
