@@ -43,7 +43,7 @@ _OWN_FAMILIES = ("source:", "server:", "tool:")
 
 _ABOUT_THE_CASE = frozenset({
     "title", "group", "required", "negative", "owner", "tags", "priority", "requirements",
-    "provenance", "reviewed", "trials", "checks",
+    "provenance", "reviewed", "trials", "checks", "solution", "weak", "attack",
 })  # fmt: skip
 """Keys of a case that no agent ever meets. Its checks are a component of their own."""
 _ABOUT_THE_FIXTURE = frozenset({"title"})
@@ -253,6 +253,10 @@ class _Cases:
         if case.turns:
             met["turns"] = list(case.messages)
         checks = [written.get("checks"), [t.get("checks") for t in written.get("turns", ())]]
+        if case.attack is not None:
+            checks.append(written["attack"]["goal"])
+            if case.attack.text is not None:
+                met["attack"] = [case.attack.text, written["attack"]["place"]]
         files = self._check_files.get(case.id)
         components = {
             "case": digest(met),

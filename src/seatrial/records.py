@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from seatrial.documents import Policy
 from seatrial.trace import Usage
-from seatrial.verdicts import Cause, Finding, Verdict
+from seatrial.verdicts import Attacked, Cause, Finding, Verdict
 
 
 class _Record(BaseModel):
@@ -61,6 +61,11 @@ class TrialRecord(_Record):
         return self.violations > 0 or any(
             f.forbidden and f.status == "failed" for f in self.findings
         )
+
+    @property
+    def attack(self) -> Attacked | None:
+        """What came of the attack; None where there was none, or nobody can tell."""
+        return next((f.attack for f in self.findings if f.attack is not None), None)
 
 
 class PlannedCase(_Record):

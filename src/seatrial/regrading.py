@@ -233,4 +233,6 @@ def _checked_as(case: Case, now: Case) -> Case:
     raw |= {"checks": other["checks"]} if "checks" in other else {}
     if "turns" in other:
         raw["turns"] = other["turns"]
+    if "attack" in raw and "attack" in other:
+        raw["attack"]["goal"] = other["attack"]["goal"]
     return Case.model_validate(raw)

@@ -62,6 +62,15 @@ class Gate(StrEnum):
     UNDECIDED = "undecided"
 
 
+class Attacked(StrEnum):
+    """What came of the attack in a trial of an injection case."""
+
+    SUCCEEDED = "succeeded"
+    ATTEMPTED = "attempted"
+    """Tried, and refused or in vain, or reached in part."""
+    IGNORED = "ignored"
+
+
 class Finding(BaseModel):
     """What one check found in one trace."""
 
@@ -86,3 +95,5 @@ class Finding(BaseModel):
     cause: Cause | None = None
     """Why a check could not do its work, when it was skipped for that: with severity critical the trial
     is invalid for this cause, unless another critical check failed."""
+    attack: Attacked | None = None
+    """What came of the attack, where that is what was looked for."""

@@ -10,6 +10,7 @@ from seatrial.checks.objects import start_of
 from seatrial.checks.scope import Background, Function
 from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, World, placeholders
 from seatrial.state import State, start_state, state_from_json
+from seatrial.state.placing import Placed
 from seatrial.trace import Trace
 from seatrial.verdicts import Finding
 
@@ -34,6 +35,7 @@ class Grader:
         self._arms = catalog.arms if arms is None else arms
         self._functions = functions or {}
         self._starts: dict[int, State | None] = {}
+        self._placed = Placed()
 
     def findings(self, trace: Trace) -> tuple[Finding, ...]:
         """What the checks of the trace's case find in it, each with its place in the documents.
@@ -44,21 +46,22 @@ class Grader:
         catalog = self._catalog
         case = catalog.cases[trace.case]
         arm = self._arms.get(trace.arm)
+        filled = filled_as_in(case, trace, catalog)
         background = Background(
-            start=lambda types: self._start(case, trace, types),
+            start=lambda types: self._start(filled, trace, types),
             functions=self._functions,
             skills=arm.skills if arm is not None else {},
         )
         return tuple(
             finding.model_copy(update={"place": catalog.place("case", case.id, finding.path)})
-            for finding in checks.grade(filled_as_in(case, trace, catalog), trace, background)
+            for finding in checks.grade(filled, trace, background)
         )
 
     def _start(self, case: Case, trace: Trace, types: Collection[str]) -> State | None:
         """What there was of these types when the trial began."""
         if trace.beginning is not None:
             return start_of(trace.beginning, types)
-        world = self._catalog.world(case.world, trace.arm)
+        world = self._placed.world(case, self._catalog.world(case.world, trace.arm))
         if id(world) not in self._starts:
             self._starts[id(world)] = _start_of(world)
         return self._starts[id(world)]

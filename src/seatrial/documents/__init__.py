@@ -11,12 +11,15 @@ from seatrial.documents.arm import (
     Recorded,
     ShownTool,
 )
+from seatrial.documents.attack import Attack, Goal
 from seatrial.documents.case import GROUPS, Case, Group, Turn
 from seatrial.documents.catalog import KINDS, Catalog, FixtureDocument, Kind, Source, digest
 from seatrial.documents.checks import Check
 from seatrial.documents.conditions import OPERATORS, Condition, Conditions
 from seatrial.documents.fixture import Fixture
+from seatrial.documents.payloads import Payloads, Variant
 from seatrial.documents.server import Server, ServerTool, Target
+from seatrial.documents.solution import Solution, SolutionCall, SolutionTurn
 from seatrial.documents.suite import Policy, Selecting, Selector, Suite
 from seatrial.documents.world import WORLDS, Action, ObjectsWorld, Role, World
 
@@ -29,6 +32,7 @@ __all__ = [
     "Adapter",
     "Answers",
     "Arm",
+    "Attack",
     "Case",
     "Catalog",
     "Check",
@@ -37,12 +41,14 @@ __all__ = [
     "Conditions",
     "Fixture",
     "FixtureDocument",
+    "Goal",
     "Group",
     "Http",
     "Kind",
     "MockRule",
     "MockedTool",
     "ObjectsWorld",
+    "Payloads",
     "Policy",
     "Prices",
     "Python",
@@ -53,10 +59,14 @@ __all__ = [
     "Server",
     "ServerTool",
     "ShownTool",
+    "Solution",
+    "SolutionCall",
+    "SolutionTurn",
     "Source",
     "Suite",
     "Target",
     "Turn",
+    "Variant",
     "World",
     "digest",
 ]

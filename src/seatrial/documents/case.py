@@ -7,8 +7,10 @@ from typing import Any, Literal
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from seatrial.documents import placeholders
+from seatrial.documents.attack import Attack
 from seatrial.documents.base import MOST_TRIALS, Date, Document, Id, Part
 from seatrial.documents.checks import OF_THE_END, Check, PythonCheck
+from seatrial.documents.solution import Solution, SolutionTurn
 
 Group = Literal["task", "boundary", "clarify", "injection", "purpose"]
 GROUPS: tuple[Group, ...] = ("task", "boundary", "clarify", "injection", "purpose")
@@ -86,6 +88,14 @@ class Case(Document):
     """The scripted conversation, when it is more than one message."""
     checks: tuple[Check, ...] = ()
     """What the whole trial is held against."""
+    attack: Attack | None = None
+    """For the group `injection`: what the attacker wants, and the payload, where it does not stand in the
+    world already."""
+    solution: Solution | None = None
+    """What a right agent does, for `seatrial check --prove`; worked out from the checks when left out."""
+    weak: str | None = Field(default=None, min_length=1)
+    """Why the case may stay though an agent that does nothing passes it. Weak cases never carry a gate
+    alone."""
     limits: Limits = Limits()
     """How far a trial of this case may go."""
     trials: StrictInt | None = Field(default=None, ge=1, le=MOST_TRIALS)
@@ -117,7 +127,23 @@ class Case(Document):
                         f"turn {number}: `{check.check}` belongs under the case's own `checks`"
                     )
         self._refuse_turns_that_never_come()
+        self._has_a_solution_for_each_turn()
         return self
+
+    def _has_a_solution_for_each_turn(self) -> None:
+        solution = self.solution
+        if solution is None:
+            return
+        if self.turns and (solution.calls or solution.reply):
+            raise ValueError(
+                "solution: the case has `turns`; write `turns` with `calls` and `reply` for each of them"
+            )
+        if not self.turns and solution.turns:
+            raise ValueError("solution: the case has one message; write `calls` and `reply`")
+        if len(solution.turns) != len(self.turns):
+            raise ValueError(
+                f"solution: the case has {len(self.turns)} turns, and it has {len(solution.turns)}"
+            )
 
     def _refuse_turns_that_never_come(self) -> None:
         """A check of the reply of such a turn would be skipped in every trial."""
@@ -138,8 +164,24 @@ class Case(Document):
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """What the person says, turn by turn."""
-        return (self.task,) if self.task is not None else tuple(t.say for t in self.turns)
+        """What the person says, turn by turn; the payload included, where one is placed there."""
+        said = (self.task,) if self.task is not None else tuple(t.say for t in self.turns)
+        if self.attack is None:
+            return said
+        return tuple(self.attack.in_message(text, turn) for turn, text in enumerate(said, 1))
+
+    @property
+    def solution_turns(self) -> tuple[SolutionTurn, ...]:
+        """The written solution, turn by turn; empty when there is none."""
+        if self.solution is None:
+            return ()
+        return self.solution.turns or (self.solution,)
+
+    @property
+    def written_as(self) -> str:
+        """The id of the case as it stands in its file: of a variant, that of the case it is one of."""
+        variant = self.attack.variant if self.attack else None
+        return self.id.removesuffix(f"--{variant}") if variant else self.id
 
     def placed_checks(self) -> tuple[tuple[str, int | None, Check], ...]:
         """Each check with its path in the document and the turn it is limited to."""
@@ -160,8 +202,12 @@ class Case(Document):
         return tuple(pattern for check in self.functions().values() for pattern in check.leans_on)
 
     def filled(self, lookup: dict[str, Any]) -> Case:
-        """The case with `{{run}}`, `{{today}}` and `{{now}}` replaced throughout."""
+        """The case with `{{run}}`, `{{today}}` and `{{now}}` replaced throughout, but for its solution.
+
+        That is filled while it is carried out: what earlier calls gave stands in it too.
+        """
         raw = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        solution = {name: raw.pop(name) for name in ("solution",) if name in raw}
         if next(placeholders.names(raw), None) is None:
             return self
-        return Case.model_validate(placeholders.fill(raw, lookup.__getitem__))
+        return Case.model_validate(placeholders.fill(raw, lookup.__getitem__) | solution)

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from seatrial.documents.answers import Answers
 from seatrial.documents.arm import Arm
 from seatrial.documents.case import Case
+from seatrial.documents.payloads import Payloads
 from seatrial.documents.server import Server
 from seatrial.documents.suite import Selector, Suite
 from seatrial.documents.world import World
@@ -21,7 +22,7 @@ from seatrial.documents.world import World
 Kind = Literal["case", "suite", "arm", "fixture"]
 KINDS: tuple[Kind, ...] = ("case", "suite", "arm", "fixture")
 
-FixtureDocument = World | Answers | Server
+FixtureDocument = World | Answers | Server | Payloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,17 @@ class Catalog:
         source = self.sources.get((kind, id))
         return source.place(path) if source else ""
 
+    def named(self, case: str) -> tuple[str, ...]:
+        """The ids of the cases that an id stands for: itself, or all variants of the case that it names."""
+        if case in self.cases:
+            return (case,)
+        return tuple(
+            id for id in self.cases if id.startswith(f"{case}--") and self._is_of(id, case)
+        )
+
+    def _is_of(self, id: str, written: str) -> bool:
+        return self.cases[id].written_as == written
+
     def suite_cases(self, suite: Suite) -> tuple[Case, ...]:
         """The suite's cases in its order, each once; a selector's cases by id."""
         chosen: dict[str, Case] = {}
@@ -108,7 +120,8 @@ class Catalog:
                     if self.fits(self.cases[id], entry):
                         chosen.setdefault(id, self.cases[id])
             else:
-                chosen.setdefault(entry, self.cases[entry])
+                for id in self.named(entry):
+                    chosen.setdefault(id, self.cases[id])
         return tuple(chosen.values())
 
     def must_tie(self, suite: Suite) -> frozenset[str]:
@@ -117,7 +130,11 @@ class Catalog:
             case.id
             for case in self.suite_cases(suite)
             for entry in suite.must_tie
-            if (entry == case.id if isinstance(entry, str) else self.fits(case, entry))
+            if (
+                entry in (case.id, case.written_as)
+                if isinstance(entry, str)
+                else self.fits(case, entry)
+            )
         )
 
     def fits(self, case: Case, selector: Selector) -> bool:

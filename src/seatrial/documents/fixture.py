@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Tag
 
 from seatrial.documents.answers import Answers
+from seatrial.documents.payloads import Payloads
 from seatrial.documents.server import Server
 from seatrial.documents.world import (
     DirectoryWorld,
@@ -19,7 +20,7 @@ from seatrial.documents.world import (
 
 
 def _tag(value: Any) -> str | None:
-    """`answers`, `server`, or the kind of a world, which is `objects` where none is written."""
+    """`answers`, `payloads`, `server`, or the kind of a world, which is `objects` where none is written."""
     read = value.get if isinstance(value, dict) else lambda key, default=None: getattr(value, key)
     type = read("type")
     return read("world", "objects") if type == "world" else type
@@ -33,6 +34,7 @@ Fixture = Annotated[
     | Annotated[HttpWorld, Tag("http")]
     | Annotated[McpWorld, Tag("mcp")]
     | Annotated[Answers, Tag("answers")]
+    | Annotated[Payloads, Tag("payloads")]
     | Annotated[Server, Tag("server")],
     Discriminator(_tag),
 ]

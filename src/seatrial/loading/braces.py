@@ -7,24 +7,58 @@ from typing import Any
 
 from seatrial.documents import Answers, Case, placeholders
 from seatrial.documents.placeholders import TRIAL_NAMES
+from seatrial.documents.solution import called
 from seatrial.loading.library import Found, Library
 from seatrial.loading.mistakes import Mistake, closest, cut
 from seatrial.loading.places import Steps
 
 _OF_CASES = tuple(sorted(TRIAL_NAMES))
 _OF_CALLS = (*_OF_CASES, "args.…")
+_OF_SOLUTIONS = (*_OF_CASES, "calls.1.…")
 
 
 def unknown_placeholders(library: Library) -> Found:
     """Text in double braces that is none of the names known there, or braces that are not closed."""
-    for draft, _ in library.of(Case):
-        if draft.value is not None:
-            for mistake in _unknown(draft.value, (), TRIAL_NAMES.__contains__, _OF_CASES):
-                yield draft, mistake
+    for draft, case in library.of(Case):
+        if draft.value is None:
+            continue
+        written = {k: v for k, v in draft.value.items() if k != "solution"}
+        for mistake in _unknown(written, (), TRIAL_NAMES.__contains__, _OF_CASES):
+            yield draft, mistake
+        for mistake in _of_solution(case, draft.value.get("solution")):
+            yield draft, mistake
     for draft, _ in library.of(Answers):
         if draft.value is not None:
             for mistake in _unknown(draft.value, (), _of_call, _OF_CALLS):
                 yield draft, mistake
+
+
+def _of_solution(case: Case, written: Any) -> Iterator[Mistake]:
+    """What a solution names beside the trial's own: parts of what earlier calls gave."""
+    if not isinstance(written, dict):
+        return
+    before = 0
+    for number, turn in enumerate(case.solution_turns):
+        steps: Steps = ("solution", "turns", number) if case.turns else ("solution",)
+        value = written["turns"][number] if case.turns else written
+        for index in range(len(turn.calls)):
+            yield from _unknown(
+                value["calls"][index], (*steps, "calls", index), _of_earlier(before), _OF_SOLUTIONS
+            )
+            before += 1
+        yield from _unknown(
+            value.get("reply", ""), (*steps, "reply"), _of_earlier(before), _OF_SOLUTIONS
+        )
+
+
+def _of_earlier(calls: int) -> Callable[[str], bool]:
+    """Whether a name stands for something once so many calls have been made."""
+
+    def known(name: str) -> bool:
+        number = called(name)
+        return name in TRIAL_NAMES or (number is not None and 1 <= number <= calls)
+
+    return known
 
 
 def _of_call(name: str) -> bool:

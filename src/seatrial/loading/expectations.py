@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from seatrial.documents import Answers, Arm, Case, Check, World
+from seatrial.documents import Answers, Arm, Attack, Case, Check, World
 from seatrial.documents.checks import (
     AnyOf,
     ArgumentsValid,
@@ -56,6 +56,12 @@ def impossible_expectations(library: Library) -> Found:
             if world is not None:
                 for mistake in offers[world.id].mistakes(check, steps):
                     yield draft, mistake
+        if world is not None:
+            for mistake in (
+                *offers[world.id].mistakes_of_goal(case.attack),
+                *offers[world.id].mistakes_of_solution(case),
+            ):
+                yield draft, mistake
 
 
 def unknown_skills(library: Library) -> Found:
@@ -214,6 +220,25 @@ class Offer:
                 yield from self._paths(check.ignore, (*steps, "ignore"))
             case _:
                 return
+
+    def mistakes_of_goal(self, attack: Attack | None) -> Iterator[Mistake]:
+        """What an attacker wants that this world can neither do nor hold."""
+        if attack is None:
+            return
+        steps: Steps = ("attack", "goal")
+        for index, call in enumerate(attack.goal.calls):
+            yield from self._step(call, (*steps, "calls", index))
+        if attack.goal.state is not None:
+            yield from self._changes(attack.goal.state, (*steps, "state"))
+
+    def mistakes_of_solution(self, case: Case) -> Iterator[Mistake]:
+        """Calls of a solution that this world does not offer."""
+        for number, turn in enumerate(case.solution_turns):
+            steps: Steps = ("solution", "turns", number) if case.turns else ("solution",)
+            for index, call in enumerate(turn.calls):
+                where = (*steps, "calls", index)
+                yield from self._tool(call.tool, (*where, "tool"))
+                yield from self._arguments(call.tool, call.arguments, (*where, "arguments"))
 
     def _step(self, step: CallOrStep | ExpectedCall, steps: Steps) -> Iterator[Mistake]:
         if isinstance(step, str):

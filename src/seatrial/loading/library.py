@@ -18,6 +18,7 @@ from seatrial.documents import (
     Catalog,
     Kind,
     ObjectsWorld,
+    Payloads,
     Server,
     Source,
     Suite,
@@ -30,6 +31,7 @@ from seatrial.loading.places import FilePlaces, Places
 from seatrial.loading.reading import REFUSED, Raw, read
 from seatrial.loading.syntax import shown
 from seatrial.loading.trails import Model
+from seatrial.loading.variants import expanded
 from seatrial.loading.wording import listed, missing_key, mistakes, not_among
 
 _MODELS: dict[str, Model | None] = {"case": Case, "suite": Suite, "arm": Arm, "fixture": None}
@@ -37,11 +39,12 @@ _FIXTURES: dict[str, Model | None] = {
     "world": None,
     "answers": Answers,
     "server": Server,
+    "payloads": Payloads,
 }
 _WORLDS: dict[str, Model | None] = {**WORLDS}
-Document = Case | Suite | Arm | World | Answers | Server
+Document = Case | Suite | Arm | World | Answers | Server | Payloads
 _T = TypeVar("_T")
-_D = TypeVar("_D", Case, Suite, Arm, World, Answers, Server)
+_D = TypeVar("_D", Case, Suite, Arm, World, Answers, Server, Payloads)
 
 _ID = re.compile("[a-z0-9][a-z0-9._-]*")
 _WRITTEN_ID = re.compile(rb"""^(?:- )?id:[ \t]*["']?([a-z0-9][a-z0-9._-]*)""", re.MULTILINE)
@@ -164,7 +167,12 @@ class Library:
         sources = {key: Source(d.path, d.places) for key, d in self.drafts.items()}
         by_kind: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
         for (kind, id), draft in self.drafts.items():
-            by_kind[kind][id] = draft.document
+            if isinstance(draft.document, Case):
+                for case in self.variants_of(draft.document):
+                    by_kind["case"][case.id] = case
+                    sources["case", case.id] = sources[kind, id]
+            else:
+                by_kind[kind][id] = draft.document
         return Catalog(
             cases=by_kind["case"],
             suites=by_kind["suite"],
@@ -172,6 +180,15 @@ class Library:
             fixtures=by_kind["fixture"],
             sources=sources,
         )
+
+    def variants_of(self, case: Case) -> tuple[Case, ...]:
+        """The cases that a written one stands for; itself as long as its payloads cannot be told."""
+        attack = case.attack
+        if attack is None or attack.payloads is None:
+            return (case,)
+        draft = self.drafts.get(("fixture", attack.payloads))
+        payloads = draft.document if draft else None
+        return expanded(case, payloads) if isinstance(payloads, Payloads) else (case,)
 
     def world_of(self, case: Case) -> World | None:
         """The case's world; None when it is not there or not right."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from seatrial.documents import Answers, Arm, Case, Kind, Selector, Server, Suite, World
+from seatrial.documents import Answers, Arm, Case, Kind, Payloads, Selector, Server, Suite, World
 from seatrial.errors import Problem
+from seatrial.loading.attacks import attacks
 from seatrial.loading.braces import unknown_placeholders
 from seatrial.loading.expectations import (
     impossible_expectations,
@@ -39,6 +40,9 @@ def dangling_ids(library: Library) -> Found:
         yield from _fixture(library, draft, ("world",), case.world, World)
         if case.answers is not None:
             yield from _fixture(library, draft, ("answers",), case.answers, Answers)
+        if case.attack is not None and case.attack.payloads is not None:
+            steps = ("attack", "payloads")
+            yield from _fixture(library, draft, steps, case.attack.payloads, Payloads)
         for index, id in enumerate(case.servers):
             yield from _fixture(library, draft, ("servers", index), id, Server)
     for draft, arm in library.of(Arm):
@@ -58,13 +62,18 @@ def _fixture(
     draft: Draft,
     steps: Steps,
     id: str,
-    wanted: type[World] | type[Answers] | type[Server],
+    wanted: type[World] | type[Answers] | type[Server] | type[Payloads],
 ) -> Found:
     fixture = library.drafts.get(("fixture", id))
     if fixture is None:
         yield from _dangling(library, draft, steps, "fixture", id)
     elif not isinstance(fixture.document, wanted):
-        types: dict[type, str] = {World: "world", Answers: "answers", Server: "server"}
+        types: dict[type, str] = {
+            World: "world",
+            Answers: "answers",
+            Server: "server",
+            Payloads: "payloads",
+        }
         expected = types[wanted]
         found = next(name for type, name in types.items() if isinstance(fixture.document, type))
         message = f"fixture `{id}` is of type `{found}`, expected `{expected}`"
@@ -144,13 +153,14 @@ def ties_outside(library: Library) -> Found:
         return
     catalog = library.catalog()
     for draft, suite in library.of(Suite):
-        if any(isinstance(entry, str) and entry not in catalog.cases for entry in suite.cases):
+        if any(isinstance(entry, str) and not catalog.named(entry) for entry in suite.cases):
             continue  # said already; it may be the one that is meant
         cases = catalog.suite_cases(suite)
         for index, entry in enumerate(suite.must_tie):
             steps = ("must_tie", index)
             if isinstance(entry, str):
-                if entry in catalog.cases and all(case.id != entry for case in cases):
+                known = set(catalog.named(entry))
+                if known and not any(case.id in known for case in cases):
                     message = f"this suite has no case `{entry}`"
                     yield draft, Mistake(steps, message, code="outside-suite")
             elif not any(catalog.fits(case, entry) for case in cases):
@@ -173,6 +183,7 @@ RULES = (
     purposes,
     impossible_expectations,
     impossible_mocks,
+    attacks,
     mocks_where_none_may_be,
     tools_of_one_name,
     unknown_skills,

@@ -60,6 +60,7 @@ PATTERNS = {
         "a name: at most 64 letters, digits, `_`, `-`, with a letter or `_` first"
     ),
     r"^[A-Z]{3}$": "a currency by its three letters, as in EUR",
+    r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$": "a language such as `en` or `sr-Latn`",
     r"^https?://": "an address that starts with http:// or https://",
     r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$": "`module:function`",
     r"^([A-Za-z_][\w.]*:)?[A-Za-z_]\w*$": "`name` or `module:name`",

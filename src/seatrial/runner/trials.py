@@ -28,6 +28,7 @@ from seatrial.gateway.channel import MOST_RECORDED
 from seatrial.plan import Trial
 from seatrial.records import TrialRecord, Violation
 from seatrial.redaction import Redactor
+from seatrial.state import placing
 from seatrial.state.fitting import misfits
 from seatrial.state.rights import Rights
 from seatrial.state.values import unkeepable
@@ -115,6 +116,8 @@ class Conductor:
     gateway: Gateway
     stage: Stage
     shared: arms.Connections
+    placed: placing.Placed = field(default_factory=placing.Placed)
+    """Worlds with the payloads of injection cases."""
 
     async def carry_out(self, trial: Trial) -> tuple[TrialRecord, Trace]:
         """The trial's record and trace. Whatever goes wrong within the trial is in the record."""
@@ -162,7 +165,7 @@ class Conductor:
     async def _in_a_world(
         self, case: Case, arm: Arm, course: _Course, lookup: Mapping[str, str]
     ) -> None:
-        fixture = self.catalog.world(case.world, arm.id)
+        fixture = self.placed.world(case, self.catalog.world(case.world, arm.id))
         token, seed = course.begun.run_token, course.begun.seed
         async with self.stage.open(
             fixture, run_token=token, seed=seed, role=case.role, purpose=case.purpose
@@ -172,7 +175,9 @@ class Conductor:
             channel = self.gateway.open(
                 [world],
                 rights=Rights(fixture, case.role, world.tools(), see_refused=case.see_refused),
-                answers=self.catalog.answers(case.answers) if case.answers is not None else None,
+                answers=placing.answers_of(case, self.catalog.answers(case.answers))
+                if case.answers is not None
+                else None,
                 calls_limit=case.limits.calls,
                 lookup=lookup,
                 shown=arm.tools,

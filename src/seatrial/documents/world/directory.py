@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt, model_validator
 
+from seatrial.documents.base import Part
 from seatrial.documents.patterns import RepositoryPath, escapes, inside, literal
 from seatrial.documents.world.base import DeclaredTool, World
 
@@ -88,6 +89,17 @@ FileName = Annotated[str, AfterValidator(_a_file_name)]
 """The path of a file from the top of a folder."""
 
 
+class Written(Part):
+    """A text file that is written into a copied folder before any trial sees it."""
+
+    path: FileName
+    """Its path from the top of the folder."""
+    text: str
+    """The text."""
+    how: Literal["append", "prepend", "replace"] = "replace"
+    """replace: the whole file; append and prepend: on lines of its own, after or before what is there."""
+
+
 class DirectoryWorld(World):
     """A practice world of kind `directory`: a copy of a folder for each trial, and tools for its files.
 
@@ -104,6 +116,8 @@ class DirectoryWorld(World):
     bundle: RepositoryPath | None = None
     """A git bundle (`git bundle create FILE --all`) in place of `tree`: its history, and the files of its
     head."""
+    written: tuple[Written, ...] = ()
+    """Files written into the folder after `tree` or `bundle` was copied."""
     git: StrictBool = False
     """The folder is a git repository: the one that `tree` is, or one with everything in its first commit."""
     folders: StrictBool = False
@@ -122,6 +136,10 @@ class DirectoryWorld(World):
         if sum(given is not None for given in (self.tree, self.start, self.bundle)) != 1:
             raise ValueError(
                 "write one of `tree` (a folder), `start` (files) and `bundle` (a git bundle)"
+            )
+        if self.written and self.start is not None:
+            raise ValueError(
+                "`written` belongs to `tree` or `bundle`; with `start`, write the file there"
             )
         return self
 

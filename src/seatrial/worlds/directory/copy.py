@@ -77,6 +77,7 @@ def _start(world: DirectoryWorld, root: Path, reader: trees.Reader, folder: Path
         bundle=world.bundle is not None,
         repository=world.is_repository,
         now=world.now,
+        written=world.written,
     )
     return reader.start(top)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from seatrial.documents.attack import placed_in
+from seatrial.documents.world.directory import Written
 from seatrial.errors import RevisionError, WorldError
 from seatrial.git import command
 from seatrial.worlds.histories import OWN_SETTINGS
@@ -22,6 +24,7 @@ def prepared(
     bundle: bool = False,
     repository: bool = False,
     now: dt.datetime,
+    written: Sequence[Written] = (),
 ) -> None:
     """Make a folder that copies can be made of.
 
@@ -32,6 +35,7 @@ def prepared(
         bundle: the source is a bundle.
         repository: the folder must be a git repository when it is ready.
         now: when its first commit is made, where it needs one.
+        written: files written into it once it is copied; a first commit holds them.
 
     Raises:
         WorldError: it cannot be made, or links in it lead out of it.
@@ -51,6 +55,12 @@ def prepared(
         raise WorldError(f"{name} is no git bundle that can be used: {why}") from error
     for link in leading_out(top):
         raise WorldError(f"{name}: the link {link} leads out of the folder")
+    for file in written:
+        try:
+            _add(top, file)
+        except (OSError, UnicodeError) as error:
+            why = without_folder(error, top.parent)
+            raise WorldError(f"{name}: {file.path} cannot be written: {why}") from error
     if repository and not (top / ".git").is_dir():
         _commit_all(top, now)
 
@@ -98,6 +108,14 @@ def _write(top: Path, files: dict[str, str]) -> None:
         target = top / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8", newline="")
+
+
+def _add(top: Path, file: Written) -> None:
+    target = top / file.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # No link leads out of the folder: whatever the file is, it lies inside.
+    there = target.read_bytes().decode() if target.exists() and file.how != "replace" else ""
+    target.write_text(placed_in(there, file.text, file.how), encoding="utf-8", newline="")
 
 
 def _fetch(top: Path, bundle: Path) -> None:
