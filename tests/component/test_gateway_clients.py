@@ -1,19 +1,22 @@
-"""The official MCP SDK in front of the gateway: 2.x in each of its modes, and 1.x."""
+"""The official MCP SDK in front of the gateway: 2.x in each of its modes, and 1.x; over HTTP and over stdio."""
 
 import json
 import os
-from collections.abc import Coroutine
+import sys
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx2
 import pytest
-from mcp import Client, MCPError
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 from tests.lending_desk import TOOLS, LendingDesk
 
+from seatrial import bridge
 from seatrial.documents import Answers
 from seatrial.gateway import Channel, Gateway
 from seatrial.trace import Called, Json
@@ -99,23 +102,40 @@ def check_record(channel: Channel) -> None:
     assert [fault.cause for fault in channel.faults] == ["tool_server"]
 
 
+@asynccontextmanager
+async def over_http(channel: Channel, mode: Any) -> AsyncIterator[Client]:
+    async with (
+        httpx2.AsyncClient(headers=channel.headers) as http,
+        Client(streamable_http_client(channel.url("desk"), http_client=http), mode=mode) as client,
+    ):
+        yield client
+
+
+@asynccontextmanager
+async def over_stdio(channel: Channel, mode: Any) -> AsyncIterator[Client]:
+    environment = {"SEATRIAL_MCP_URL": channel.url("desk"), "SEATRIAL_MCP_TOKEN": channel.token}
+    program = StdioServerParameters(
+        command=sys.executable, args=["-I", bridge.__file__], env=environment
+    )
+    async with Client(program, mode=mode) as client:
+        yield client
+
+
+@pytest.mark.parametrize("connected", [over_http, over_stdio])
 @pytest.mark.parametrize(
     ("mode", "version"),
     [("auto", "2026-07-28"), ("2026-07-28", "2026-07-28"), ("legacy", "2025-11-25")],
 )
-def test_a_client_on_the_2_x_line_sees_what_an_agent_should(mode: Any, version: str):
+def test_a_client_on_the_2_x_line_sees_what_an_agent_should(
+    connected: Any, mode: Any, version: str
+):
     modern = version == "2026-07-28"
 
     async def check() -> None:
         with anyio.fail_after(60):
             async with Gateway.serving() as gateway:
                 channel = opened(gateway)
-                async with (
-                    httpx2.AsyncClient(headers=channel.headers) as http,
-                    Client(
-                        streamable_http_client(channel.url("desk"), http_client=http), mode=mode
-                    ) as client,
-                ):
+                async with connected(channel, mode) as client:
                     seen = await _look_around(client)
                     assert client.protocol_version == version
                 # A pinned version skips discovery, and with it what the server says of itself.
@@ -177,14 +197,14 @@ async def _code_of(call: Coroutine[Any, Any, object]) -> int | None:
     return None
 
 
-def test_a_client_that_listens_is_acknowledged_and_told_when_the_trial_ends():
+@pytest.mark.parametrize("connected", [over_http, over_stdio])
+def test_a_client_that_listens_is_acknowledged_and_told_when_the_trial_ends(connected: Any):
     async def check() -> None:
         with anyio.fail_after(30):
             async with Gateway.serving() as gateway:
                 channel = opened(gateway)
                 async with (
-                    httpx2.AsyncClient(headers=channel.headers) as http,
-                    Client(streamable_http_client(channel.url("desk"), http_client=http)) as client,
+                    connected(channel, "auto") as client,
                     client.listen(tools_list_changed=True) as subscription,
                 ):
                     assert not subscription.honored.tools_list_changed
@@ -194,19 +214,15 @@ def test_a_client_that_listens_is_acknowledged_and_told_when_the_trial_ends():
     anyio.run(check)
 
 
-def test_a_call_a_client_gives_up_on_is_stopped_and_recorded():
+@pytest.mark.parametrize("connected", [over_http, over_stdio])
+def test_a_call_a_client_gives_up_on_is_stopped_and_recorded(connected: Any):
     async def check() -> None:
         with anyio.fail_after(30):
             async with Gateway.serving() as gateway:
                 for mode in ("auto", "legacy"):
                     desk = LendingDesk()
                     channel = gateway.open([desk])
-                    async with (
-                        httpx2.AsyncClient(headers=channel.headers) as http,
-                        Client(
-                            streamable_http_client(channel.url("desk"), http_client=http), mode=mode
-                        ) as client,
-                    ):
+                    async with connected(channel, mode) as client:
                         async with anyio.create_task_group() as tasks:
                             tasks.start_soon(client.call_tool, "queue", {"thing": "saw"})
                             await desk.someone_waits.wait()
@@ -221,7 +237,8 @@ def test_a_call_a_client_gives_up_on_is_stopped_and_recorded():
     anyio.run(check)
 
 
-def test_a_client_on_the_1_x_line_sees_what_an_agent_should(tmp_path: Path):
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_a_client_on_the_1_x_line_sees_what_an_agent_should(tmp_path: Path, transport: str):
     python = _python_with_mcp_1()
 
     async def check() -> None:
@@ -229,7 +246,18 @@ def test_a_client_on_the_1_x_line_sees_what_an_agent_should(tmp_path: Path):
             async with Gateway.serving() as gateway:
                 channel = opened(gateway)
                 config = tmp_path / "mcp.json"
-                config.write_text(json.dumps(channel.config()), encoding="utf-8")
+                servers = channel.config()
+                if transport == "stdio":
+                    bridged = {
+                        "command": sys.executable,
+                        "args": ["-I", bridge.__file__],
+                        "env": {
+                            "SEATRIAL_MCP_URL": channel.url("desk"),
+                            "SEATRIAL_MCP_TOKEN": channel.token,
+                        },
+                    }
+                    servers = {"mcpServers": {"desk": bridged}}
+                config.write_text(json.dumps(servers), encoding="utf-8")
                 done = await anyio.run_process([python, str(SCRIPT), str(config)], check=False)
                 assert done.returncode == 0, done.stderr.decode()
                 assert json.loads(done.stdout) == found("2025-11-25", modern=False)
