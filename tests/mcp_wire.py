@@ -75,6 +75,7 @@ async def modern(
     version: str = "2026-07-28",
     headers: Mapping[str, str | None] | None = None,
     meta: Mapping[str, Any] | None = None,
+    server: str = "desk",
 ) -> httpx.Response:
     """Post a request of the 2026-07-28 era; a header that is None is left out."""
     params = dict(params or {})
@@ -88,7 +89,7 @@ async def modern(
         **(headers or {}),
     }
     return await client.post(
-        channel.url("desk"),
+        channel.url(server),
         json=request(method, params, id),
         headers={name: value for name, value in sent.items() if value is not None},
     )

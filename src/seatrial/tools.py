@@ -38,7 +38,7 @@ class Tool:
     title: str = ""
     """A short name for people; empty when there is none."""
     entry: dict[str, Any] | None = field(default=None, compare=False, repr=False)
-    """The entry of a real server's `tools/list`, handed on as it is but for the description."""
+    """The entry of a real server's `tools/list`, handed on as it is."""
 
     @property
     def annotations(self) -> dict[str, bool]:
@@ -57,9 +57,7 @@ class Tool:
     def as_mcp(self) -> dict[str, Any]:
         """The entry of an MCP `tools/list` result."""
         if self.entry is not None:
-            said = self.entry.get("description") or ""
-            as_said = said == self.description
-            return dict(self.entry) if as_said else {**self.entry, "description": self.description}
+            return dict(self.entry)
         entry: dict[str, Any] = {
             "name": self.name,
             "description": self.description,

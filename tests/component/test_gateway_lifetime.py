@@ -14,7 +14,7 @@ from tests import mcp_wire
 from tests.lending_desk import LendingDesk
 from tests.mcp_wire import call, post, request
 
-from seatrial.errors import UsageError
+from seatrial.errors import ToolServerError, UsageError
 from seatrial.gateway import Channel, Gateway
 from seatrial.gateway.endpoint import MOST_STREAMS
 
@@ -142,11 +142,13 @@ def test_signals_stay_with_the_run():
 
 def test_a_bug_of_ours_is_raised_when_the_run_ends_and_hidden_from_the_agent():
     class Broken(LendingDesk):
-        def tools(self):
+        @property
+        def instructions(self):  # type: ignore[override]
             raise ZeroDivisionError("secret detail")
 
     async def check(gateway: Gateway, client: httpx.AsyncClient) -> None:
-        answer = await post(client, gateway.open([Broken()]), request("tools/list"))
+        hello = request("initialize", {"protocolVersion": "2025-11-25"})
+        answer = await post(client, gateway.open([Broken()]), hello)
 
         assert answer.status_code == 500
         assert "secret" not in answer.text
@@ -154,6 +156,30 @@ def test_a_bug_of_ours_is_raised_when_the_run_ends_and_hidden_from_the_agent():
     with pytest.raises(ExceptionGroup) as raised:
         mcp_wire.run(check)
     assert isinstance(raised.value.exceptions[0], ZeroDivisionError)
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [(ZeroDivisionError("secret"), "internal"), (ToolServerError("it is gone"), "tool_server")],
+)
+@pytest.mark.parametrize("message", [request("tools/list"), mcp_wire.call("look_up", thing="saw")])
+def test_tools_that_cannot_be_had_are_a_fault_of_the_trial(error, cause, message):
+    class Broken(LendingDesk):
+        def tools(self):
+            raise error
+
+    async def check(gateway: Gateway, client: httpx.AsyncClient) -> None:
+        channel, sibling = gateway.open([Broken()]), gateway.open([LendingDesk()])
+        answer = await post(client, channel, message)
+        beside = await post(client, sibling, mcp_wire.call("look_up", thing="saw"))
+
+        assert answer.json()["error"]["code"] == -32603
+        assert "secret" not in answer.text
+        assert {fault.cause for fault in channel.faults} == {cause}
+        assert beside.json()["result"]["isError"] is False
+        assert not sibling.faults
+
+    mcp_wire.run(check)
 
 
 def test_subscriptions_of_one_trial_are_bounded_and_end_with_their_clients():

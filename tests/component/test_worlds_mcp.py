@@ -346,7 +346,7 @@ def marked(run: str) -> list[int]:
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks into /proc")
 def test_a_server_that_will_not_end_is_ended_with_all_it_started(monkeypatch, tmp_path: Path):
-    monkeypatch.setattr("seatrial.stdio.LEAVE_SECONDS", 0.1)
+    monkeypatch.setattr("seatrial.upstream.stdio.LEAVE_SECONDS", 0.1)
     monkeypatch.setattr("seatrial.processes.TERM_SECONDS", 0.1)
 
     async def main() -> int:

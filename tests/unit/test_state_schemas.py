@@ -126,3 +126,20 @@ def test_problem_of_a_schema(schema, problem):
     found = schema_problem(schema)
 
     assert found is None if problem is None else problem in (found or "")
+
+
+def test_a_schema_is_read_by_the_draft_it_names():
+    older = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {"pair": {"items": [{"type": "string"}, {"type": "integer"}]}},
+        "dependencies": {"to": ["from"]},
+    }
+    newer = {key: value for key, value in older.items() if key != "$schema"}
+
+    assert schema_problem(older) is None
+    assert validator(older).fits({"pair": ["a", 1]})
+    assert not validator(older).fits({"pair": [1, "a"]})
+    assert not validator(older).fits({"to": "x"})
+    assert schema_problem(newer) is not None
+    assert schema_problem({"$schema": "https://example.com/mine", "type": "object"}) is None

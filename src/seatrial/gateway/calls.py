@@ -1,8 +1,8 @@
-"""A call under way, and the line to the server it goes to."""
+"""A call or another request under way, and the line to the server it goes to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -12,10 +12,15 @@ from seatrial.documents import ShownTool
 from seatrial.documents.world import Denial
 from seatrial.gateway.decisions import Decided
 from seatrial.gateway.offers import Offered
-from seatrial.gateway.servers import ToolServer
+from seatrial.gateway.servers import RealServer, ToolServer
+from seatrial.gateway.streams import Feed, Interim
 from seatrial.state.presenting import presented
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Json
+from seatrial.upstream import Response
+
+Tell = Callable[[dict[str, Json]], None]
+"""Is handed what a server says of a request before it answers it."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -42,13 +47,53 @@ class Call:
     """What was answered; the call is over."""
     failed: bool = False
     """The answer says that the server failed, not the tool."""
+    params: dict[str, Json] | None = None
+    """Everything that came with it, for a real server."""
+    tell: Tell | None = None
+    response: Response | None = None
+    """What a real server answered, as it came."""
+    scope: anyio.CancelScope | None = None
+    cut_short: str = ""
+    """Why it was stopped before its end."""
+
+    @property
+    def is_over(self) -> bool:
+        """It has been answered."""
+        return self.answer is not None
+
+    def stop(self, why: str) -> None:
+        """End it where it waits; a call that is over stays as it ended."""
+        if self.answer is not None:
+            return
+        self.cut_short = self.cut_short or why
+        if self.scope is not None:
+            self.scope.cancel()
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Errand:
+    """A request of a client that is no tool call and goes to a real server."""
+
+    line: Line
+    method: str
+    params: dict[str, Json]
+    turn: int
+    at_ms: float
+    place: int
+    """Where its event stands among the channel's."""
+    tell: Tell | None = None
+    response: Response | None = None
+    """What the server answered."""
+    is_over: bool = False
+    failed: bool = False
+    """The server failed."""
     scope: anyio.CancelScope | None = None
     cut_short: str = ""
     """Why it was stopped before its end."""
 
     def stop(self, why: str) -> None:
-        """End it where it waits; a call that is over stays as it ended."""
-        if self.answer is not None:
+        """End it where it waits; one that is over stays as it ended."""
+        if self.is_over:
             return
         self.cut_short = self.cut_short or why
         if self.scope is not None:
@@ -60,15 +105,33 @@ class Session:
     """What one client has agreed on with one server."""
 
     version: str
-    calls: dict[str | int, Call] = field(default_factory=dict)
-    """Calls under way, by the id of their request."""
+    capabilities: Mapping[str, Json] = field(default_factory=dict)
+    """What the client can be asked."""
+    calls: dict[str | int, Call | Errand] = field(default_factory=dict)
+    """Requests under way, by their id."""
+    feed: Feed | None = None
+    """The stream it listens to."""
+    replies: list[Interim] = field(default_factory=list)
+    """To its requests under way, in order."""
+    asked: dict[int, Asking] = field(default_factory=dict)
+    """What it is being asked, by id."""
+
+
+@dataclass(slots=True, eq=False)
+class Asking:
+    """A request of a server that a client is to answer."""
+
+    done: anyio.Event = field(default_factory=anyio.Event)
+    answer: dict[str, Json] | None = None
 
 
 class Line:
     """One server of a trial, with its tools by name and the sessions clients have with it."""
 
-    __slots__ = ("_by_name", "_own_words", "_tools", "denials", "server", "sessionless", "sessions",
-                 "streams")  # fmt: skip
+    __slots__ = (
+        "_by_name", "_own_words", "_tools", "denials", "real", "server", "sessionless", "sessions",
+        "streams", "subscriptions",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -86,11 +149,15 @@ class Line:
         self.server = server
         self.denials = denials
         self._own_words = shown
+        self.real = server if isinstance(server, RealServer) else None
+        """The server, where it is a real one."""
         self.sessions: dict[str, Session] = {}
         self.sessionless = Session(version="")
         """Of clients that name no session."""
         self.streams = 0
         """Subscriptions held open."""
+        self.subscriptions: list[Feed] = []
+        """Of them, what those of clients without a session are told on."""
         self._tools: Sequence[Tool] = ()
         self._by_name: dict[str, Offered] = {}
 

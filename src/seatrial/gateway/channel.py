@@ -15,13 +15,19 @@ from seatrial.documents import Answers, ShownTool
 from seatrial.documents.world import Denial
 from seatrial.errors import ToolServerError, UsageError
 from seatrial.gateway import jsonrpc
-from seatrial.gateway.calls import Call, Line
+from seatrial.gateway.calls import Call, Errand, Line, Tell
 from seatrial.gateway.decisions import AnsweredBy, Decided, House, misfits_of
+from seatrial.gateway.fronts import Clients
 from seatrial.gateway.mocks import Mocks
-from seatrial.gateway.servers import Rights, ToolServer
+from seatrial.gateway.offers import Offered
+from seatrial.gateway.servers import RealServer, Rights, ToolServer
 from seatrial.state.denials import denied
+from seatrial.state.values import unkeepable
 from seatrial.tools import BeyondRights, Tool
-from seatrial.trace import Answer, Called, Json, Listed
+from seatrial.trace import Answer, Asked, Called, Json, Listed, Requested
+from seatrial.upstream import Response
+
+Seen = Listed | Called | Requested | Asked
 
 _MOST_MISFITS, _LONGEST_MISFIT = 5, 300
 """What is recorded of arguments that do not fit: sentences, and characters of each."""
@@ -104,20 +110,23 @@ class Channel:
         self._clock = clock or _since_now()
         self._address = address
         self._on_close = on_close
-        self._events: list[Listed | Called | None] = []
+        self._events: list[Seen | None] = []
         self._calls = 0
         self._recorded = 0
         """Bytes, about."""
         self._faults: list[Fault] = []
-        self._running: set[Call] = set()
+        self._running: set[Call | Errand] = set()
         self._limit = anyio.Event()
         self._over = anyio.Event()
+        for line in self.lines.values():
+            if line.real is not None:
+                line.real.attach(Clients(self, line))
 
     # What the runner asks
 
     @property
-    def events(self) -> tuple[Listed | Called, ...]:
-        """What has been listed and called, in the order the gateway saw it; calls under way are left out."""
+    def events(self) -> tuple[Seen, ...]:
+        """What has been listed, called and asked, in the order the gateway saw it; what is under way is left out."""
         return tuple(event for event in self._events if event is not None)
 
     @property
@@ -144,6 +153,11 @@ class Channel:
         """The trial is over."""
         return self._over.is_set()
 
+    @property
+    def over(self) -> anyio.Event:
+        """Happens when the trial ends."""
+        return self._over
+
     async def until_closed(self) -> None:
         """Wait for the end of the trial."""
         await self._over.wait()
@@ -152,9 +166,12 @@ class Channel:
         """End the trial: calls under way are recorded as cut short, and nothing is recorded after them."""
         if self.closed:
             return
-        for call in tuple(self._running):
-            call.stop("the conversation ended")
-            self._cut(call)
+        for under_way in tuple(self._running):
+            under_way.stop("the conversation ended")
+            if isinstance(under_way, Call):
+                self._cut(under_way)
+            else:
+                self._settle(under_way)
         self._over.set()
         if self._on_close is not None:
             self._on_close(self)
@@ -222,13 +239,19 @@ class Channel:
     # What both ways have in common
 
     def list(self, line: Line) -> list[Tool]:
-        """The tools of one server that the agent may see; recorded."""
+        """The tools of one server that the agent may see; recorded.
+
+        Raises:
+            ChannelClosed: the trial is over.
+            ToolServerError: the server does not say.
+        """
         self._check_open()
+        offers = self._offers(line)
         rights = self._house.rights
         tools = [
             offered.shown
-            for name, offered in line.tools().items()
-            if rights is None or rights.visible(name)
+            for name, offered in offers.items()
+            if rights is None or line.real is not None or rights.visible(name)
         ]
         if not self.flooded:
             self._recorded += _EACH
@@ -242,7 +265,26 @@ class Channel:
             )
         return tools
 
-    def begin(self, line: Line, tool: str, arguments: Any, *, size: int) -> Call:
+    async def list_anew(self, line: Line) -> Sequence[Tool]:
+        """As `list`, of the tools that the server has now: it may have said that they are others."""
+        if line.real is not None:
+            try:
+                await line.real.refresh()
+            except ToolServerError as error:
+                self.fault(error.message)
+                raise
+        return self.list(line)
+
+    def begin(
+        self,
+        line: Line,
+        tool: str,
+        arguments: Any,
+        *,
+        size: int,
+        params: dict[str, Json] | None = None,
+        tell: Tell | None = None,
+    ) -> Call:
         """Take a call in. It is over at once unless it must wait or go to its server: see `finish`.
 
         Args:
@@ -250,6 +292,8 @@ class Channel:
             tool: the tool's name.
             arguments: a JSON value.
             size: bytes of name and arguments.
+            params: all that came with it, for a real server.
+            tell: is handed what a real server says before it answers.
         """
         self._check_open()
         self._recorded += _EACH + size
@@ -258,7 +302,9 @@ class Channel:
             line=line,
             name=tool,
             arguments=arguments if isinstance(arguments, dict) else {},
-            offered=line.tools().get(tool),
+            offered=None,
+            params=params,
+            tell=tell,
             number=self._calls,
             turn=self.turn,
             at_ms=self._clock(),
@@ -274,9 +320,18 @@ class Channel:
         if self._house.beyond_limit(call.number):
             self._limit.set()
         try:
+            call.offered = line.tools().get(tool)
             misfits = misfits_of(call.offered, arguments)
             call.misfits = tuple(misfit[:_LONGEST_MISFIT] for misfit in misfits[:_MOST_MISFITS])
-            call.decided = self._house.decide(tool, call.offered, arguments, call.number, misfits)
+            if line.real is None or self._house.covers(tool):
+                call.decided = self._house.decide(
+                    tool, call.offered, arguments, call.number, misfits
+                )
+            else:
+                hidden = line.real.hides(tool)
+                call.decided = self._house.decide_real(tool, hidden=hidden, number=call.number)
+        except ToolServerError as error:
+            self._fail(call, error.message)
         except Exception as error:  # a bug, or a document that should have been refused
             self._fail(call, f"{type(error).__name__}: {error}", error)
         if call.decided is not None and not call.decided.delay_ms:
@@ -298,10 +353,88 @@ class Channel:
         assert call.answer is not None
         return call.answer
 
+    async def run(self, errand: Errand) -> None:
+        """Carry a request that is no tool call to a real server and back, or to where it is stopped."""
+        assert errand.line.real is not None
+        self._running.add(errand)
+        try:
+            with anyio.CancelScope() as errand.scope:
+                response = await errand.line.real.exchange(
+                    errand.method, errand.params, errand.tell
+                )
+                _check_keepable(response, errand.line.server.name)
+                errand.response = response
+        except ToolServerError as error:
+            errand.failed = True
+            self.fault(error.message)
+        finally:
+            self._running.discard(errand)
+            self._settle(errand)
+
+    def errand(
+        self, line: Line, method: str, params: dict[str, Json], *, size: int, tell: Tell | None
+    ) -> Errand:
+        """Take in a request that is no tool call; `run` carries it out.
+
+        Args:
+            line: the server it goes to.
+            method: in MCP's words.
+            params: its parameters.
+            size: bytes of both.
+            tell: is handed what the server says before it answers.
+        """
+        self._check_open()
+        self._recorded += _EACH + size
+        errand = Errand(
+            line=line,
+            method=method,
+            params=params,
+            turn=self.turn,
+            at_ms=self._clock(),
+            place=len(self._events),
+            tell=tell,
+        )
+        if self.flooded:
+            errand.failed = errand.is_over = True
+        else:
+            self._events.append(None)
+        return errand
+
+    def _settle(self, errand: Errand) -> None:
+        """Write down how an errand ended; the first end counts."""
+        if errand.is_over:
+            return
+        errand.is_over = True
+        message = errand.response.message if errand.response is not None else {}
+        error = message.get("error")
+        why = None
+        if errand.failed:
+            why = f"the tool server {errand.line.server.name} failed"
+        elif errand.response is None:
+            why = f"not answered: {errand.cut_short or 'it was cut short'}"
+        elif error is not None:
+            told = error if isinstance(error, dict) else {}
+            why = f"{told.get('message', '')} ({told.get('code', '')})"
+        else:
+            self._recorded += len(errand.response.line)
+        self._events[errand.place] = Requested(
+            turn=errand.turn,
+            server=errand.line.server.name,
+            method=errand.method,
+            params=errand.params,
+            result=message.get("result"),
+            error=why,
+            at_ms=errand.at_ms,
+            took_ms=self._clock() - errand.at_ms,
+        )
+
     async def _carry_out(self, call: Call) -> None:
         if call.decided is not None:
             await anyio.sleep(call.decided.delay_ms / 1000)
             self._record_decided(call, call.decided)
+            return
+        if call.line.real is not None:
+            await self._carry_over(call, call.line.real)
             return
         server = call.line.server
         call.version = server.version
@@ -317,6 +450,26 @@ class Channel:
             self._fail(call, f"{type(error).__name__}: {error}", error)
         else:
             self._record(call, answer, "world", refused=denied(call.line.denials, answer))
+
+    async def _carry_over(self, call: Call, server: RealServer) -> None:
+        """Let a real server answer a call."""
+        params = call.params or {"name": call.name, "arguments": call.arguments}
+        try:
+            response = await server.exchange("tools/call", params, call.tell)
+            answer = answer_in(response, server.name)
+        except ToolServerError as error:
+            self._fail(call, error.message)
+        except Exception as error:
+            self._fail(call, f"{type(error).__name__}: {error}", error)
+        else:
+            told = response.message.get("error")
+            if isinstance(told, dict) and told.get("code") == jsonrpc.INTERNAL_ERROR:
+                # The agent is told what it said; but it has failed, and no agent is blamed for that.
+                self.fault(f"server {server.name!r} failed in {call.name}: {told.get('message')}")
+            if call.answer is None:
+                call.response = response
+                self._recorded += len(response.line)
+            self._record(call, answer, "server", refused=denied(call.line.denials, answer))
 
     def _record_decided(self, call: Call, decided: Decided) -> None:
         answer, fault = decided.answer, decided.fault
@@ -338,10 +491,34 @@ class Channel:
         )
 
     def _fail(self, call: Call, message: str, error: Exception | None = None) -> None:
-        self._faults.append(Fault("internal" if error else "tool_server", message, error))
+        self.fault(message, error)
         call.failed = True
         text = f"The tool server {call.line.server.name} failed."
         self._record(call, Answer.of_text(text, is_error=True), "gateway")
+
+    def fault(self, message: str, error: Exception | None = None) -> None:
+        """Take down what went wrong behind the tools; with an error, it is a bug of ours."""
+        self._faults.append(Fault("internal" if error else "tool_server", message, error))
+
+    def now(self) -> float:
+        """Milliseconds since the trial began."""
+        return self._clock()
+
+    def note(self, event: Asked) -> None:
+        """Take down what a server asked its client."""
+        if not self.closed and not self.flooded:
+            self._recorded += _EACH + len(jsonrpc.encode([event.params, event.result]))
+            self._events.append(event)
+
+    def _offers(self, line: Line) -> Mapping[str, Offered]:
+        try:
+            return line.tools()
+        except ToolServerError as error:
+            self.fault(error.message)
+            raise
+        except Exception as error:
+            self.fault(f"{type(error).__name__}: {error}", error)
+            raise ToolServerError(f"The tool server {line.server.name} failed.") from error
 
     def _cut(self, call: Call) -> None:
         why = call.cut_short or "it was cut short"
@@ -361,7 +538,8 @@ class Channel:
         if call.answer is not None:
             return
         call.answer = answer
-        self._recorded += sum(len(part.get("text") or "") for part in answer.content)
+        if call.response is None:
+            self._recorded += sum(len(part.get("text") or "") for part in answer.content)
         took_ms = self._clock() - call.at_ms
         self._events[call.place] = Called(
             turn=call.turn,
@@ -392,7 +570,7 @@ class Channel:
             if server not in self.lines:
                 raise UsageError(f"no tool server {server!r}; there are {sorted(self.lines)}")
             return self.lines[server]
-        having = [line for line in self.lines.values() if tool in line.tools()]
+        having = [line for line in self.lines.values() if tool in self._offers(line)]
         return next(iter(having or self.lines.values()))
 
 
@@ -405,6 +583,38 @@ def _check_words(lines: Iterable[Line]) -> None:
             f"the arm describes what is not there: {error}",
             hint="correct it under the arm's `tools`",
         ) from error
+
+
+def answer_in(response: Response, server: str) -> Answer:
+    """What a real server answered to a tool call, as it is recorded; an error of the protocol is an error too.
+
+    Raises:
+        ToolServerError: it is no answer to a tool call.
+    """
+    message = response.message
+    _check_keepable(response, server)
+    error, result = message.get("error"), message.get("result")
+    if isinstance(error, dict):
+        code = error.get("code")
+        text = f"MCP error {code}: {error.get('message', '')}"
+        return Answer.of_text(text, is_error=True).model_copy(
+            update={"code": code if type(code) is int else None}
+        )
+    content = result.get("content", ()) if isinstance(result, dict) else None
+    if not isinstance(content, list | tuple) or not all(isinstance(p, dict) for p in content):
+        raise ToolServerError(f"server {server!r} answers a tool call with what is no content")
+    assert isinstance(result, dict)
+    structured = result.get("structuredContent")
+    if "content" not in result and structured is None:
+        structured = result  # of a task, which is asked for its content later
+    return Answer(
+        content=tuple(content), structured=structured, is_error=result.get("isError") is True
+    )
+
+
+def _check_keepable(response: Response, server: str) -> None:
+    if not response.sound and (why := unkeepable(response.message)):
+        raise ToolServerError(f"server {server!r} answers with what is no JSON: {why}")
 
 
 def _own(answer: Answer) -> Answer:

@@ -74,11 +74,8 @@ class House:
         refused = self.rights.refusal(name, arguments) if self.rights is not None else None
         if refused is not None:
             return _error(f"Not allowed: {refused}", refused=refused)
-        if self.beyond_limit(number):
-            return _error(
-                f"Not carried out: this conversation may make {self.calls_limit} tool calls, "
-                f"and this would be number {number}."
-            )
+        if beyond := self._beyond(number):
+            return beyond
         if misfits:
             told = [*misfits[:_MOST_TOLD], "and more"] if misfits[_MOST_TOLD:] else misfits
             return _error(f"Invalid arguments for {name}: {'; '.join(told)}")
@@ -92,6 +89,27 @@ class House:
                 fault=mocked.fault,
             )
         return None
+
+    def decide_real(self, name: str, *, hidden: bool, number: int) -> Decided | None:
+        """As `decide`, of a call that a real server answers, whatever it makes of the call.
+
+        The roles of a practice world say nothing of the tools of real servers.
+        """
+        if hidden:
+            return _error(f"Unknown tool: {name[:100]}")
+        return self._beyond(number)
+
+    def covers(self, name: str) -> bool:
+        """Whether fixtures answer for this tool."""
+        return self.mocks is not None and self.mocks.covers(name)
+
+    def _beyond(self, number: int) -> Decided | None:
+        if not self.beyond_limit(number):
+            return None
+        return _error(
+            f"Not carried out: this conversation may make {self.calls_limit} tool calls, "
+            f"and this would be number {number}."
+        )
 
 
 def _error(text: str, *, refused: str | None = None) -> Decided:

@@ -1,4 +1,7 @@
-"""The gateway on the wire: one HTTP request, checked before it reaches a trial, answered in plain JSON."""
+"""The gateway on the wire: one HTTP request, checked before it reaches a trial, answered in plain JSON.
+
+Where a real server has something to tell before its answer, the answer is a stream of events.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,11 @@ from urllib.parse import unquote
 
 import anyio
 
-from seatrial.gateway import eras, jsonrpc, methods
-from seatrial.gateway.calls import Call, Line, Session
+from seatrial.gateway import eras, fronts, jsonrpc, methods, streams
+from seatrial.gateway.calls import Call, Errand, Line, Session
 from seatrial.gateway.channel import Channel, ChannelClosed
-from seatrial.gateway.jsonrpc import INVALID_REQUEST, RpcError
+from seatrial.gateway.jsonrpc import INVALID_REQUEST, UNSUPPORTED_VERSION, RpcError
+from seatrial.gateway.streams import Feed, Interim
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -58,6 +62,7 @@ class Reply:
 
     status: int
     value: Any = None
+    """Bytes are written as they are."""
     headers: dict[str, str] = field(default_factory=dict)
 
 
@@ -78,6 +83,8 @@ class Endpoint:
         self._body_limit = body_limit
         self.bugs: list[Exception] = []
         """Exceptions of ours, which an HTTP server would bury."""
+        self.tasks: anyio.abc.TaskGroup | None = None
+        """Where what outlives its request is carried out; without it no reply becomes a stream."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
@@ -102,15 +109,41 @@ class Endpoint:
                 body = await self._body(headers, receive)
                 if channel.closed:
                     raise Refused(404, "Not found")
-                on_lost = scope["extensions"][ON_LOST]
-                exchange = Exchange(channel, line, headers, on_lost, receive, send)
-                return await exchange.post(body)
+                return await self._exchange(scope, channel, line, headers, receive, send).post(body)
             case "DELETE" if not eras.is_modern(headers.get("mcp-protocol-version")):
                 return _end_session(line, headers)
+            case "GET" if line.real is not None and not eras.is_modern(
+                headers.get("mcp-protocol-version")
+            ):
+                exchange = self._exchange(scope, channel, line, headers, receive, send)
+                await exchange.listen_to_all()
+                return None
             case "GET":
                 raise Refused(405, "There is no stream to listen to", allow="POST, DELETE")
             case _:
                 raise Refused(405, "Method not allowed", allow="POST, DELETE")
+
+    def _exchange(
+        self,
+        scope: Scope,
+        channel: Channel,
+        line: Line,
+        headers: dict[str, str],
+        receive: Receive,
+        send: Send,
+    ) -> Exchange:
+        on_lost = scope["extensions"][ON_LOST]
+        return Exchange(channel, line, headers, on_lost, receive, send, self._start)
+
+    def _start(self, work: Callable[[], Awaitable[None]]) -> None:
+        async def carried_out() -> None:
+            try:
+                await work()
+            except Exception as bug:
+                self.bugs.append(bug)
+
+        assert self.tasks is not None
+        self.tasks.start_soon(carried_out)
 
     def _admit(self, scope: Scope, headers: dict[str, str]) -> tuple[Channel, Line]:
         """The trial and the server a request is for: by its path, its token, and where it comes from."""
@@ -168,7 +201,9 @@ class Exchange:
         on_lost: set[Callable[[], None]],
         receive: Receive,
         send: Send,
+        start: Callable[[Callable[[], Awaitable[None]]], None],
     ) -> None:
+        self._start = start
         self._channel = channel
         self._line = line
         self._headers = headers
@@ -191,7 +226,7 @@ class Exchange:
 
     # The first era: a handshake, a session
 
-    async def _handshake(self, value: Any) -> Reply:
+    async def _handshake(self, value: Any) -> Reply | None:
         session = self._session()
         if isinstance(value, list):
             return await self._batch(session, value)
@@ -205,8 +240,30 @@ class Exchange:
             except RpcError as error:
                 return Reply(200, jsonrpc.failure(value["id"], error))
             return Reply(200, jsonrpc.result(value["id"], result), {"mcp-session-id": id})
-        answer = await self._one(session, kind, value)
-        return Reply(202) if answer is None else Reply(200, answer)
+        interim = self._interim()
+        if interim is None or kind != "request":
+            answer = await self._one(session, kind, value)
+            return Reply(202) if answer is None else Reply(200, answer)
+        session.replies.append(interim)
+        try:
+            answer = await self._one(session, kind, value, interim)
+        finally:
+            session.replies.remove(interim)
+        return await self._ended(interim, Reply(200, answer))
+
+    def _interim(self) -> Interim | None:
+        """The reply of a real server, where it may become a stream."""
+        if self._line.real is None or not _accepts(self._headers, "text/event-stream"):
+            return None
+        return Interim(self._send, self._start)
+
+    async def _ended(self, interim: Interim, reply: Reply) -> Reply | None:
+        """The reply, unless it is a stream: then it has been sent."""
+        if not interim.is_stream:
+            return reply
+        answer = reply.value
+        await interim.end(answer if isinstance(answer, bytes) else jsonrpc.encode(answer))
+        return None
 
     async def _batch(self, session: Session, values: list[Any]) -> Reply:
         version = self._headers.get("mcp-protocol-version") or session.version or eras.UNSTATED
@@ -225,26 +282,69 @@ class Exchange:
                 continue
             answer = await self._one(session, kind, value)
             if answer is not None:
-                answers.append(answer)
+                answers.append(jsonrpc.decode(answer) if isinstance(answer, bytes) else answer)
         return Reply(200, answers) if answers else Reply(202)
 
     async def _one(
-        self, session: Session, kind: jsonrpc.Kind, message: dict[str, Any]
-    ) -> dict[str, Any] | None:
-        if kind != "request":
-            if message.get("method") == "notifications/cancelled":
-                methods.cancel(session, message)
+        self,
+        session: Session,
+        kind: jsonrpc.Kind,
+        message: dict[str, Any],
+        interim: Interim | None = None,
+    ) -> dict[str, Any] | bytes | None:
+        if kind == "notification":
+            await self._told(session, message)
             return None
+        if kind == "response":
+            fronts.answered(session, message)
+            return None
+        id, tell = message["id"], interim.tell if interim else None
         try:
             if message["method"] == "tools/call":
-                call = methods.begin_call(self._channel, self._line, message)
-                await self._carry_out(call, session, message["id"])
-                result = methods.call_result(call, modern=False)
-            else:
-                result = methods.handshake_result(self._channel, self._line, message)
+                call = methods.begin_call(self._channel, self._line, message, tell)
+                await self._carry_out(call, session, id)
+                return methods.call_response(call, id, modern=False)
+            result = await methods.handshake_result(self._channel, self._line, message)
+            if result is not None:
+                return jsonrpc.result(id, result)
+            errand = methods.begin_errand(self._channel, self._line, message, tell)
+            await self._carry_out(errand, session, id)
+            return methods.errand_response(errand, id, modern=False)
         except RpcError as error:
-            return jsonrpc.failure(message["id"], error)
-        return jsonrpc.result(message["id"], result)
+            return jsonrpc.failure(id, error)
+
+    async def _told(self, session: Session, message: dict[str, Any]) -> None:
+        """Take a notification of the client; what is not the gateway's own matter is a real server's."""
+        method = message["method"]
+        if method == "notifications/cancelled":
+            methods.cancel(session, message)
+        elif self._line.real is not None and method != "notifications/initialized":
+            params = message.get("params")
+            await self._line.real.notify(method, params if isinstance(params, dict) else None)
+
+    async def listen_to_all(self) -> None:
+        """Let a client of the first era listen to what a real server says of its own accord."""
+        if not _accepts(self._headers, "text/event-stream"):
+            raise Refused(406, "This stream is text/event-stream")
+        session = self._session()
+        if session.feed is not None:
+            raise Refused(409, "This session listens already")
+        session.feed = Feed()
+        try:
+            await self._follow(session.feed)
+        finally:
+            session.feed = None
+
+    async def _follow(self, feed: Feed, first: bytes = b"", last: bytes = b"") -> None:
+        """Send a feed until the trial ends or the client goes away."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._until_disconnected, tasks.cancel_scope.cancel)
+            await streams.begin(self._send)
+            # Something must be sent for the head of the reply to leave.
+            await streams.part(self._send, first or streams.STILL_HERE)
+            await feed.follow(self._send, self._channel.over, every=KEEP_ALIVE_SECONDS)
+            await streams.part(self._send, last, last=True)
+            tasks.cancel_scope.cancel()
 
     def _session(self) -> Session:
         id = self._headers.get("mcp-session-id")
@@ -264,61 +364,74 @@ class Exchange:
             if kind == "notification":
                 eras.check_version(self._headers["mcp-protocol-version"])
                 return Reply(202)
+            self._refuse_where_agents_are_asked()
             eras.check_envelope(value, self._headers)
-            match value["method"]:
-                case "tools/call":
-                    call = methods.begin_call(self._channel, self._line, value)
-                    await self._carry_out(call, self._line.sessionless, None)
-                    result = methods.call_result(call, modern=True)
-                case "subscriptions/listen":
-                    await self._listen(value["id"])
-                    return None
-                case _:
-                    result = methods.modern_result(self._channel, self._line, value)
+            if value["method"] == "subscriptions/listen":
+                await self._listen(value["id"], jsonrpc.params_of(value))
+                return None
+            interim = self._interim()
+            reply = await self._modern_reply(value, interim)
         except RpcError as error:
             failure = jsonrpc.failure(jsonrpc.id_of(value), error)
             return Reply(eras.status_of(error), failure)
-        return Reply(200, jsonrpc.result(value["id"], result))
+        return reply if interim is None else await self._ended(interim, reply)
 
-    async def _listen(self, id: str | int) -> None:
-        """Hold a subscription open until the trial ends; nothing a world does is announced on it."""
+    def _refuse_where_agents_are_asked(self) -> None:
+        """In this era servers ask nothing of their clients: where agents are to be asked, the first era is spoken."""
+        if self._line.real is not None and self._line.real.asks_agents:
+            raise RpcError(
+                UNSUPPORTED_VERSION,
+                "Unsupported protocol version",
+                {
+                    "supported": list(eras.HANDSHAKE),
+                    "requested": self._headers.get("mcp-protocol-version"),
+                },
+            )
+
+    async def _modern_reply(self, message: dict[str, Any], interim: Interim | None) -> Reply:
+        id, tell = message["id"], interim.tell if interim else None
+        under_way: Call | Errand
+        try:
+            if message["method"] == "tools/call":
+                under_way = methods.begin_call(self._channel, self._line, message, tell)
+                await self._carry_out(under_way, self._line.sessionless, None)
+                return Reply(200, methods.call_response(under_way, id, modern=True))
+            result = await methods.modern_result(self._channel, self._line, message)
+            if result is not None:
+                return Reply(200, jsonrpc.result(id, result))
+            under_way = methods.begin_errand(self._channel, self._line, message, tell)
+            await self._carry_out(under_way, self._line.sessionless, None)
+            return Reply(200, methods.errand_response(under_way, id, modern=True))
+        except RpcError as error:
+            return Reply(eras.status_of(error), jsonrpc.failure(id, error))
+
+    async def _listen(self, id: str | int, params: dict[str, Any]) -> None:
+        """Hold a subscription open until the trial ends; only real servers announce anything on it."""
         if not _accepts(self._headers, "text/event-stream"):
             raise Refused(406, "A subscription is answered with text/event-stream")
         if self._line.streams >= MOST_STREAMS:
             raise RpcError(jsonrpc.INTERNAL_ERROR, "Too many open subscriptions")
         meta = {eras.META_SUBSCRIPTION: id}
+        granted, feed = methods.subscription(self._line, params, meta)
         acknowledged = {
             "jsonrpc": "2.0",
             "method": "notifications/subscriptions/acknowledged",
-            "params": {"notifications": {}, "_meta": meta},
+            "params": {"notifications": granted, "_meta": meta},
         }
         end = jsonrpc.result(id, methods.complete(self._line, {"_meta": meta}))
         self._line.streams += 1
+        self._line.subscriptions.append(feed)
         try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._until_disconnected, tasks.cancel_scope.cancel)
-                await self._send(
-                    {"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS}
-                )
-                await self._stream(_event(acknowledged))
-                while not self._channel.closed:
-                    with anyio.move_on_after(KEEP_ALIVE_SECONDS):
-                        await self._channel.until_closed()
-                    if not self._channel.closed:
-                        await self._stream(b": still here\n\n")
-                await self._stream(_event(end), last=True)
-                tasks.cancel_scope.cancel()
+            await self._follow(feed, streams.event(acknowledged), streams.event(end))
         finally:
             self._line.streams -= 1
-
-    async def _stream(self, part: bytes, *, last: bool = False) -> None:
-        await self._send({"type": "http.response.body", "body": part, "more_body": not last})
+            self._line.subscriptions.remove(feed)
 
     # Both
 
-    async def _carry_out(self, call: Call, session: Session, id: str | int | None) -> None:
-        """Wait for a call's end, or for the client to go away or to cancel it."""
-        if call.answer is not None:
+    async def _carry_out(self, call: Call | Errand, session: Session, id: str | int | None) -> None:
+        """Wait for a request's end, or for the client to go away or to cancel it."""
+        if call.is_over:
             return
 
         def hung_up() -> None:
@@ -328,7 +441,10 @@ class Exchange:
             session.calls[id] = call
         self._on_lost.add(hung_up)
         try:
-            await self._channel.finish(call)
+            if isinstance(call, Call):
+                await self._channel.finish(call)
+            else:
+                await self._channel.run(call)
         finally:
             self._on_lost.discard(hung_up)
             if id is not None and session.calls.get(id) is call:
@@ -372,18 +488,9 @@ def _is_among(media_type: str, accept: str) -> bool:
     return not accepted.isdisjoint({media_type, media_type.partition("/")[0] + "/*", "*/*"})
 
 
-_STREAM_HEADERS = [
-    (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-cache, no-transform"),
-]
-
-
-def _event(message: dict[str, Any]) -> bytes:
-    return b"event: message\ndata: " + jsonrpc.encode(message) + b"\n\n"
-
-
 async def _write(send: Send, reply: Reply) -> None:
-    body = b"" if reply.value is None else jsonrpc.encode(reply.value)
+    value = reply.value
+    body = value if isinstance(value, bytes) else b"" if value is None else jsonrpc.encode(value)
     headers = [(b"content-length", str(len(body)).encode())]
     if body:
         headers.append((b"content-type", b"application/json"))

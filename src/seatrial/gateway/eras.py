@@ -38,6 +38,9 @@ _META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 META_SERVER = "io.modelcontextprotocol/serverInfo"
 META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 
+ENVELOPE = frozenset({_META_VERSION, _META_CAPABILITIES, "io.modelcontextprotocol/clientInfo"})
+"""Keys of `params._meta` in which a request of the second era says what it is."""
+
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Method → the parameter that the `Mcp-Name` header repeats."""
 

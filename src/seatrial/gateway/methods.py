@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
+from seatrial.errors import ToolServerError
 from seatrial.gateway import eras, jsonrpc
-from seatrial.gateway.calls import Call, Line, Session
+from seatrial.gateway.calls import Call, Errand, Line, Session, Tell
 from seatrial.gateway.channel import Channel
 from seatrial.gateway.jsonrpc import (
     CANCELLED,
@@ -15,9 +16,11 @@ from seatrial.gateway.jsonrpc import (
     METHOD_NOT_FOUND,
     RpcError,
 )
+from seatrial.gateway.streams import Feed
 from seatrial.trace import Answer
 
 _CAPABILITIES = {"tools": {"listChanged": False}}
+_FRESH = {"ttlMs": 0, "cacheScope": "private"}
 _VERSION = "1"
 """Of every server: a server that named its harness would tell the agent that it is on trial."""
 
@@ -30,55 +33,100 @@ def initialize(line: Line, params: dict[str, Any]) -> tuple[str, dict[str, Any]]
     if len(line.sessions) >= MOST_SESSIONS:
         raise RpcError(INTERNAL_ERROR, "Too many sessions; end one with DELETE first")
     id = secrets.token_urlsafe(18)
-    line.sessions[id] = Session(version)
+    declared = params.get("capabilities")
+    line.sessions[id] = Session(version, declared if isinstance(declared, dict) else {})
     return id, {
         "protocolVersion": version,
-        "capabilities": _CAPABILITIES,
+        "capabilities": _capabilities(line),
         "serverInfo": _server_info(line),
         **_instructions(line),
     }
 
 
-def handshake_result(channel: Channel, line: Line, message: dict[str, Any]) -> dict[str, Any]:
-    """The result of a request of the first era that needs no waiting.
+async def handshake_result(
+    channel: Channel, line: Line, message: dict[str, Any]
+) -> dict[str, Any] | None:
+    """The result of a request of the first era; None when it is a real server's to answer.
 
     Raises:
-        RpcError: there is no such method, or its parameters are wrong.
+        RpcError: there is no such method, its parameters are wrong, or the server failed.
     """
     params = jsonrpc.params_of(message)
     match message["method"]:
         case "ping":
             return {}
         case "tools/list":
-            return {"tools": _tools(channel, line, params, modern=False)}
+            return {"tools": await _tools(channel, line, params, modern=False)}
+        case _ if line.real is not None:
+            return None
         case method:
             raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method[:100]}")
 
 
-def modern_result(channel: Channel, line: Line, message: dict[str, Any]) -> dict[str, Any]:
-    """The result of a request of the second era that needs no waiting.
+async def modern_result(
+    channel: Channel, line: Line, message: dict[str, Any]
+) -> dict[str, Any] | None:
+    """The result of a request of the second era; None when it is a real server's to answer.
 
     Raises:
-        RpcError: there is no such method, or its parameters are wrong.
+        RpcError: there is no such method, its parameters are wrong, or the server failed.
     """
     params = jsonrpc.params_of(message)
-    fresh = {"ttlMs": 0, "cacheScope": "private"}
+    fresh = _FRESH
     match message["method"]:
         case "server/discover":
             result = {
                 "supportedVersions": list(eras.MODERN),
-                "capabilities": _CAPABILITIES,
+                "capabilities": _capabilities(line),
                 **_instructions(line),
                 **fresh,
             }
         case "tools/list":
-            result = {"tools": _tools(channel, line, params, modern=True), **fresh}
+            result = {"tools": await _tools(channel, line, params, modern=True), **fresh}
+        case _ if line.real is not None:
+            return None
         case method:
             raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method[:100]}")
     return complete(line, result)
 
 
-def begin_call(channel: Channel, line: Line, message: dict[str, Any]) -> Call:
+def begin_errand(
+    channel: Channel, line: Line, message: dict[str, Any], tell: Tell | None
+) -> Errand:
+    """Take in a request that a real server is to answer, and that is no tool call.
+
+    Raises:
+        RpcError: its parameters are no JSON object.
+    """
+    params = _handed_on(jsonrpc.params_of(message))
+    try:
+        size = len(jsonrpc.encode(params))
+    except ValueError as error:
+        raise RpcError(INVALID_PARAMS, f"params: {error}") from None
+    return channel.errand(line, message["method"], params, size=size, tell=tell)
+
+
+def errand_response(errand: Errand, id: str | int, *, modern: bool) -> bytes | dict[str, Any]:
+    """The response to a request that a real server has answered.
+
+    Raises:
+        RpcError: the server failed, or the request was cut short.
+    """
+    name = errand.line.server.name
+    if errand.failed:
+        raise RpcError(INTERNAL_ERROR, f"The tool server {name} failed.")
+    if errand.response is None:
+        raise RpcError(CANCELLED, f"Not answered: {errand.cut_short or 'it was cut short'}.")
+    result = errand.response.message.get("result")
+    if not modern or not isinstance(result, dict):
+        return errand.response.under(id)
+    fresh = _FRESH if errand.method.startswith(("resources/", "prompts/list")) else {}
+    return jsonrpc.result(id, complete(errand.line, {**fresh, **result}))
+
+
+def begin_call(
+    channel: Channel, line: Line, message: dict[str, Any], tell: Tell | None = None
+) -> Call:
     """Take the call in that a `tools/call` request asks for.
 
     Raises:
@@ -94,7 +142,28 @@ def begin_call(channel: Channel, line: Line, message: dict[str, Any]) -> Call:
         )  # a number may be too large for any: 1e999 is read as infinite
     except ValueError as error:
         raise RpcError(INVALID_PARAMS, f"params.arguments: {error}") from None
-    return channel.begin(line, name, {} if arguments is None else arguments, size=len(name) + size)
+    return channel.begin(
+        line,
+        name,
+        {} if arguments is None else arguments,
+        size=len(name) + size,
+        params=_handed_on(params) if line.real is not None else None,
+        tell=tell,
+    )
+
+
+def call_response(call: Call, id: str | int, *, modern: bool) -> bytes | dict[str, Any]:
+    """The response to a request for a call that is over.
+
+    Raises:
+        RpcError: the server failed, or the call was cut short.
+    """
+    if call.response is None:
+        return jsonrpc.result(id, call_result(call, modern=modern))
+    result = call.response.message.get("result")
+    if modern and isinstance(result, dict):
+        return jsonrpc.result(id, complete(call.line, result))
+    return call.response.under(id)
 
 
 def call_result(call: Call, *, modern: bool) -> dict[str, Any]:
@@ -111,6 +180,24 @@ def call_result(call: Call, *, modern: bool) -> dict[str, Any]:
         raise RpcError(INTERNAL_ERROR, answer.text)
     result = _tool_result(answer, modern=modern)
     return complete(call.line, result) if modern else result
+
+
+_ANNOUNCED = {
+    "toolsListChanged": "notifications/tools/list_changed",
+    "promptsListChanged": "notifications/prompts/list_changed",
+    "resourcesListChanged": "notifications/resources/list_changed",
+}
+"""What a client of the second era can subscribe to → the notification that a server announces it with."""
+
+
+def subscription(
+    line: Line, params: dict[str, Any], meta: dict[str, Any]
+) -> tuple[dict[str, Any], Feed]:
+    """What of a subscription is granted, and the feed that tells of it."""
+    wanted = params.get("notifications")
+    wanted = wanted if isinstance(wanted, dict) and line.real is not None else {}
+    granted = {key: True for key in _ANNOUNCED if wanted.get(key) is True}
+    return granted, Feed({_ANNOUNCED[key] for key in granted}.__contains__, meta)
 
 
 def complete(line: Line, result: dict[str, Any]) -> dict[str, Any]:
@@ -135,20 +222,42 @@ def _tool_result(answer: Answer, *, modern: bool) -> dict[str, Any]:
     return result
 
 
-def _tools(
+def _handed_on(params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as a real server is given them: without what the second era says of the request itself."""
+    meta = params.get("_meta")
+    if not isinstance(meta, dict) or not any(key in meta for key in eras.ENVELOPE):
+        return params
+    rest = {key: value for key, value in meta.items() if key not in eras.ENVELOPE}
+    without = {key: value for key, value in params.items() if key != "_meta"}
+    return {**without, "_meta": rest} if rest else without
+
+
+async def _tools(
     channel: Channel, line: Line, params: dict[str, Any], *, modern: bool
 ) -> list[dict[str, Any]]:
     if params.get("cursor") is not None:
         raise RpcError(INVALID_PARAMS, "There is one page of tools; leave the cursor out")
-    entries = [tool.as_mcp() for tool in channel.list(line)]
-    if not modern:
+    try:
+        tools = await channel.list_anew(line)
+    except ToolServerError:
+        raise RpcError(INTERNAL_ERROR, f"The tool server {line.server.name} failed.") from None
+    entries = [tool.as_mcp() for tool in tools]
+    if not modern and line.real is None:
         for entry in entries:
             if entry.get("outputSchema", {"type": "object"}).get("type") != "object":
                 del entry["outputSchema"]
     return entries
 
 
-def _server_info(line: Line) -> dict[str, str]:
+def _capabilities(line: Line) -> dict[str, Any]:
+    said = line.real.about.get("capabilities") if line.real is not None else None
+    return said if isinstance(said, dict) else _CAPABILITIES
+
+
+def _server_info(line: Line) -> dict[str, Any]:
+    said = line.real.about.get("serverInfo") if line.real is not None else None
+    if isinstance(said, dict):
+        return said
     return {"name": line.server.name, "version": _VERSION}
 
 

@@ -18,6 +18,7 @@ from seatrial.gateway.channel import Channel
 from seatrial.gateway.endpoint import ON_LOST, Endpoint
 from seatrial.gateway.servers import Rights, ToolServer
 from seatrial.trace import Json
+from seatrial.upstream.session import alone
 
 BODY_LIMIT = 4 * 1024 * 1024
 """Bytes of a request's body, as much as the servers of the official SDKs take."""
@@ -53,12 +54,21 @@ class Gateway:
         server = _server(gateway.endpoint)
         await server.startup([listener])
         try:
-            yield gateway
-        finally:
-            for channel in tuple(gateway._channels.values()):
-                channel.close()
-            with anyio.CancelScope(shield=True):
-                await server.shutdown([listener])
+            async with anyio.create_task_group() as tasks:
+                gateway.endpoint.tasks = tasks
+                try:
+                    yield gateway
+                finally:
+                    for channel in tuple(gateway._channels.values()):
+                        channel.close()
+                    with anyio.CancelScope(shield=True):
+                        await server.shutdown([listener])
+                    tasks.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            # Our own tasks raise nothing: what is in the group came out of the block.
+            if (error := alone(group)) is not group:
+                raise error from error.__cause__
+            raise
         if gateway.endpoint.bugs:
             raise ExceptionGroup("the gateway failed while answering", gateway.endpoint.bugs)
 

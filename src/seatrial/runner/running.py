@@ -32,6 +32,7 @@ from seatrial.redaction import redactor
 from seatrial.runner.events import Began, Ended, Event, Halted, Planned
 from seatrial.runner.queueing import Queue
 from seatrial.runner.trials import Conductor, Equipment
+from seatrial.servers import ready
 from seatrial.store import Key, Writer
 from seatrial.worlds import staged
 
@@ -213,6 +214,7 @@ async def run(
             Gateway.serving() as gateway,
             arms.connections() as shared,
             staged(equipment.root, equipment.environ, run=writer.manifest.run) as stage,
+            ready(equipment.root, equipment.environ, run=writer.manifest.run) as servers,
             anyio.create_task_group() as watching,
         ):
             conductor = Conductor(
@@ -223,6 +225,7 @@ async def run(
                 grader=Grader(catalog, equipment.functions),
                 gateway=gateway,
                 stage=stage,
+                servers=servers,
                 shared=shared,
             )
             async with anyio.create_task_group() as trials:

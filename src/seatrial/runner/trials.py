@@ -28,6 +28,8 @@ from seatrial.gateway.channel import MOST_RECORDED
 from seatrial.plan import Trial
 from seatrial.records import TrialRecord, Violation
 from seatrial.redaction import Redactor
+from seatrial.runner.offers import check_offers
+from seatrial.servers import RealServer, Servers
 from seatrial.state import placing
 from seatrial.state.fitting import misfits
 from seatrial.state.rights import Rights
@@ -115,6 +117,7 @@ class Conductor:
     grader: Grader
     gateway: Gateway
     stage: Stage
+    servers: Servers
     shared: arms.Connections
     placed: placing.Placed = field(default_factory=placing.Placed)
     """Worlds with the payloads of injection cases."""
@@ -167,21 +170,29 @@ class Conductor:
     ) -> None:
         fixture = self.placed.world(case, self.catalog.world(case.world, arm.id))
         token, seed = course.begun.run_token, course.begun.seed
-        async with self.stage.open(
-            fixture, run_token=token, seed=seed, role=case.role, purpose=case.purpose
-        ) as world:
+        documents = self.catalog.servers(case, arm)
+        answers = None
+        if case.answers is not None:
+            answers = placing.answers_of(case, self.catalog.answers(case.answers))
+        mocked = answers.tools.keys() if answers is not None else ()
+        async with (
+            self.stage.open(
+                fixture, run_token=token, seed=seed, role=case.role, purpose=case.purpose
+            ) as world,
+            self.servers.open(documents, environment=case.environment, mocked=mocked) as servers,
+        ):
+            check_offers(self.catalog, case, world, zip(documents, servers, strict=True), mocked)
             if (types := types_of(case)) and not isinstance(fixture, ObjectsWorld):
                 course.beginning = beginning(types, await world.captured())
+            denials = {document.id: document.denied_when for document in documents}
             channel = self.gateway.open(
-                [world],
+                [world, *servers],
                 rights=Rights(fixture, case.role, world.tools(), see_refused=case.see_refused),
-                answers=placing.answers_of(case, self.catalog.answers(case.answers))
-                if case.answers is not None
-                else None,
+                answers=answers,
                 calls_limit=case.limits.calls,
                 lookup=lookup,
                 shown=arm.tools,
-                denials={world.name: fixture.denied_when},
+                denials={**denials, world.name: fixture.denied_when},
                 clock=course.clock,
             )
             try:
@@ -190,6 +201,9 @@ class Conductor:
             finally:
                 channel.close()
                 course.seen = channel.events
+            for server in servers:
+                if isinstance(server, RealServer) and server.why_gone:
+                    channel.fault(server.why_gone)
             if channel.flooded:
                 course.failure = _Failure(
                     Cause.AGENT_UNREACHABLE,

@@ -17,8 +17,11 @@ def presented(tool: Tool, shown: ShownTool) -> Tool:
         ValueError: an argument is described that the tool does not have.
     """
     description = tool.description if shown.description is None else shown.description
+    entry = tool.entry
+    if entry is not None and shown.description is not None:
+        entry = {**entry, "description": description}
     if not shown.parameters:
-        return replace(tool, description=description)
+        return replace(tool, description=description, entry=entry)
     properties: dict[str, Any] = dict(tool.input_schema.get("properties", {}))
     for name, text in shown.parameters.items():
         if name not in properties:
@@ -27,4 +30,6 @@ def presented(tool: Tool, shown: ShownTool) -> Tool:
         schema = properties[name]
         properties[name] = {**(schema if isinstance(schema, dict) else {}), "description": text}
     schema = {**tool.input_schema, "properties": properties}
-    return replace(tool, description=description, input_schema=schema)
+    if entry is not None:
+        entry = {**entry, "inputSchema": schema}
+    return replace(tool, description=description, input_schema=schema, entry=entry)

@@ -1,4 +1,7 @@
-"""JSON Schemas (2020-12): compiled once, and their errors as sentences."""
+"""JSON Schemas: compiled once, and their errors as sentences.
+
+A schema is of 2020-12 unless its `$schema` names an older draft: many real servers write draft-07.
+"""
 
 from __future__ import annotations
 
@@ -80,14 +83,26 @@ def _comparable(value: Any) -> Any:
 
 
 _PLAIN = Draft202012Validator
-_Bounded = validators.extend(  # type: ignore[no-untyped-call]
-    _PLAIN,
-    {
-        "pattern": _pattern,
-        "patternProperties": _pattern_properties,
-        "uniqueItems": _unique_items,
-    },
-)
+
+
+def _draft(schema: object) -> Any:
+    """The validator of the draft that a schema says it is written in."""
+    if not isinstance(schema, dict) or not isinstance(schema.get("$schema"), str):
+        return _PLAIN
+    return validators.validator_for(schema, default=_PLAIN)
+
+
+@lru_cache(maxsize=16)
+def _bounded(draft: Any) -> Any:
+    """The same, but for what would take long."""
+    return validators.extend(  # type: ignore[no-untyped-call]
+        draft,
+        {
+            "pattern": _pattern,
+            "patternProperties": _pattern_properties,
+            "uniqueItems": _unique_items,
+        },
+    )
 
 
 class Validator:
@@ -96,7 +111,7 @@ class Validator:
     __slots__ = ("_compiled",)
 
     def __init__(self, schema: Schema) -> None:
-        self._compiled = _Bounded(schema, registry=_NOTHING_REMOTE)
+        self._compiled = _bounded(_draft(schema))(schema, registry=_NOTHING_REMOTE)
 
     def fits(self, value: Json) -> bool:
         """Whether the value fits; with a `$ref` that leads nowhere nothing does, nor what is too large to tell."""
@@ -150,7 +165,7 @@ def _compiled(text: str) -> Validator:
 def schema_problem(schema: object) -> str | None:
     """What is wrong with a schema itself, or None."""
     try:
-        Draft202012Validator.check_schema(schema)  # type: ignore[arg-type]
+        _draft(schema).check_schema(schema)
     except SchemaError as error:
         where = ".".join(map(str, error.path))
         return f"is no JSON Schema: {error.message}" + (f" (at {where})" if where else "")

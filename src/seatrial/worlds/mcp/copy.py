@@ -20,9 +20,10 @@ from seatrial.errors import ToolServerError
 from seatrial.state import State, difference, state_from_json
 from seatrial.state.schemas import schema_problem
 from seatrial.state.values import freeze, unkeepable
-from seatrial.stdio import INTERNAL_ERROR, Rejected, StdioServer, started
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Change, Json
+from seatrial.upstream import INTERNAL_ERROR, Rejected
+from seatrial.upstream.stdio import StdioServer, started
 from seatrial.worlds import trees
 from seatrial.worlds.directory import prepared
 from seatrial.worlds.mcp import states

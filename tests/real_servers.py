@@ -1,0 +1,157 @@
+"""Trials with a real MCP server behind the gateway, for tests: opened as a run opens them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+from tests import mcp_wire
+
+from seatrial.documents import Answers, Server
+from seatrial.gateway import Channel, Gateway
+from seatrial.servers import RealServer, ready
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = "tests/servers/real.py"
+
+
+def fixture(how: str = "", **more: Any) -> Server:
+    """A fixture of the server in `tests/servers/real.py`, which behaves as `how` says."""
+    reached = {} if "url" in more else {"command": ["{python}", "{root}/" + SCRIPT, how]}
+    return Server.model_validate(
+        {"kind": "fixture", "type": "server", "id": "real", "seconds": 5, **reached, **more}
+    )
+
+
+def answers(**tools: Any) -> Answers:
+    """Mocked answers: tool → what it answers."""
+    mocked = {name: {"rules": [{"answer": answer}]} for name, answer in tools.items()}
+    return Answers.model_validate(
+        {"kind": "fixture", "type": "answers", "id": "mocks", "tools": mocked}
+    )
+
+
+@dataclass
+class Trial:
+    """One trial, and a client of it."""
+
+    channel: Channel
+    servers: tuple[Any, ...]
+    http: httpx.AsyncClient
+    server: str = "real"
+    session: Mapping[str, str] | None = None
+
+    async def post(self, message: Any, **headers: str) -> httpx.Response:
+        more = {**(self.session or {}), **headers}
+        return await mcp_wire.post(self.http, self.channel, message, server=self.server, **more)
+
+    async def hello(self, **capabilities: Any) -> dict[str, Any]:
+        """Begin a session; what the server says of itself."""
+        asked = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": capabilities,
+            "clientInfo": {"name": "test", "version": "1"},
+        }
+        reply = await self.post(mcp_wire.request("initialize", asked))
+        self.session = {
+            "mcp_session_id": reply.headers["mcp-session-id"],
+            "mcp_protocol_version": "2025-11-25",
+        }
+        result: dict[str, Any] = reply.json()["result"]
+        return result
+
+    async def call(self, tool: str, id: Any = 1, **arguments: Any) -> dict[str, Any]:
+        """Call a tool; the response."""
+        response: dict[str, Any] = (await self.post(mcp_wire.call(tool, id, **arguments))).json()
+        return response
+
+    async def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """Ask for something else; the response."""
+        response: dict[str, Any] = (await self.post(mcp_wire.request(method, params))).json()
+        return response
+
+
+@dataclass
+class House:
+    """A gateway, and servers behind it."""
+
+    gateway: Gateway
+    servers: Any
+    http: httpx.AsyncClient
+
+    @asynccontextmanager
+    async def trial(
+        self, *documents: Server, environment: str = "test", mocks: Answers | None = None
+    ) -> AsyncIterator[Trial]:
+        """A trial with these servers."""
+        mocked = mocks.tools.keys() if mocks is not None else ()
+        async with self.servers.open(documents, environment=environment, mocked=mocked) as servers:
+            channel = self.gateway.open(servers, answers=mocks)
+            try:
+                yield Trial(channel, servers, self.http, documents[0].id)
+            finally:
+                channel.close()
+                for server in servers:
+                    if isinstance(server, RealServer) and server.why_gone:
+                        channel.fault(server.why_gone)
+
+
+@asynccontextmanager
+async def house(environ: Mapping[str, str] | None = None) -> AsyncIterator[House]:
+    """A gateway, and room for servers behind it."""
+    given = {"PATH": os.environ["PATH"], **(environ or {})}
+    async with (
+        ready(ROOT, given) as servers,
+        Gateway.serving() as gateway,
+        httpx.AsyncClient(
+            timeout=30, limits=httpx.Limits(max_connections=None), trust_env=False
+        ) as http,
+    ):
+        yield House(gateway, servers, http)
+
+
+def run(test: Callable[[House], Awaitable[None]], environ: Mapping[str, str] | None = None) -> None:
+    """Run a test in a house; everything within a minute, and nothing left afterwards."""
+
+    async def within() -> None:
+        with anyio.fail_after(60):
+            async with house(environ) as opened:
+                await test(opened)
+
+    with nothing_left():
+        anyio.run(within)
+
+
+@contextmanager
+def nothing_left() -> Iterator[None]:
+    """As many processes and descriptors afterwards as before (Linux only)."""
+    before = children(), descriptors()
+    yield
+    if sys.platform == "linux":
+        assert children() <= before[0], "processes are left"
+        assert descriptors() <= before[1], "descriptors are left"
+
+
+def children() -> set[str]:
+    """The command lines of all processes that carry the mark of a server of this process's runs."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal() and entry.name != str(os.getpid()):
+            try:
+                if b"SEATRIAL_SERVER=" in (entry / "environ").read_bytes():
+                    found.add(f"{entry.name} {(entry / 'cmdline').read_bytes()!r}")
+            except OSError:
+                continue
+    return found
+
+
+def descriptors() -> int:
+    """How many files this process has open."""
+    return len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0

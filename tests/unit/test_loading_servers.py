@@ -1,0 +1,156 @@
+"""Real MCP servers in documents: how they are reached, where they may be mocked, tools of one name."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from tests import harbour
+
+from seatrial.documents import Server
+from seatrial.errors import InvalidDocuments
+from seatrial.loading import load
+
+
+def server(**more: Any) -> Server:
+    return Server.model_validate(
+        {"kind": "fixture", "type": "server", "id": "files", "command": ["x"], **more}
+    )
+
+
+def refused(**more: Any) -> str:
+    with pytest.raises(ValidationError) as error:
+        server(**more)
+    return error.value.errors()[0]["msg"]
+
+
+def test_a_server_is_a_program_or_a_service_and_never_both():
+    both = refused(url="http://127.0.0.1:1/mcp")
+    neither = refused(command=[])
+    shared_url = refused(command=[], url="http://127.0.0.1:1/mcp", shared=True)
+    headers_of_a_program = refused(headers={"x": "y"})
+
+    assert "`command` (a program) or `url` (a service)" in both
+    assert both == neither
+    assert "`shared` is for a program" in shared_url
+    assert "`headers` are for a `url`" in headers_of_a_program
+
+
+def test_a_header_that_names_a_variable_which_is_not_handed_on_is_refused():
+    why = refused(command=[], url="https://example.com/mcp", headers={"a": "Bearer {TOKEN}"})
+
+    assert "write `pass_env: [TOKEN]`" in why
+
+
+def test_a_shared_server_cannot_ask_agents():
+    assert "nothing says which trial" in refused(shared=True, client={"sampling": "pass_through"})
+
+
+@pytest.mark.parametrize("environment", ["prod", "production", "live", "prod-eu", "eu.live"])
+def test_a_live_environment_can_only_be_real(environment: str):
+    assert f"write `{environment}: real`" in refused(targets={environment: "pass_through"})
+    assert server().mocks_refused(environment)
+    assert server(targets={environment: "real"}).target(environment) == "real"
+
+
+@pytest.mark.parametrize("environment", ["test", "delivery", "alive", "products"])
+def test_names_that_only_look_like_live_ones_may_be_mocked(environment: str):
+    assert server(targets={environment: "mock"}).mocks_refused(environment) is None
+
+
+def test_a_server_is_started_unless_fixtures_answer_all_it_offers():
+    known = {"read": {"parameters": {"type": "object"}}, "write": {"read_only": False}}
+
+    assert server().is_started("test", {"read"})
+    assert server(targets={"test": "pass_through"}).is_started("test", {"read"})
+    assert not server(targets={"test": "mock"}).is_started("test", ())
+    assert not server(targets={"test": "pass_through"}, tools=known).is_started("test", {"read"})
+    assert server(targets={"test": "pass_through"}, tools=known).is_started("test", ())
+
+
+SERVER = """\
+kind: fixture
+type: server
+id: files
+command: [files]
+targets: {test: pass_through, staging: real}
+tools: {read_file: {read_only: true, parameters: {type: object}}, show_log: {read_only: true}}
+"""
+MOCKS = """\
+kind: fixture
+type: answers
+id: mocks
+tools: {TOOL: {rules: [{answer: x}]}}
+"""
+
+
+def problems(case: str = "", **files: str) -> list[str]:
+    """What is wrong when the case says more, and there are more fixtures."""
+    changes = {f"fixtures/{name}.yaml": text for name, text in files.items()}
+    changes["cases/take.yaml"] = harbour.CASE + case
+    try:
+        load(harbour.contents(changes))
+    except InvalidDocuments as error:
+        return [problem.render() for problem in error.problems]
+    return []
+
+
+def test_cases_and_arms_name_servers_that_are_there():
+    of_a_case = problems("servers: [fils]\n", files=SERVER)
+    of_an_arm = problems(files=SERVER)
+    arm = {"arms/released.yaml": harbour.ARM + "servers: [storm]\n"}
+
+    assert of_an_arm == []
+    assert problems("servers: [files]\n", files=SERVER) == []
+    (why,) = of_a_case
+    assert "there is no fixture `fils`; did you mean `files`?" in why
+    with pytest.raises(InvalidDocuments, match="1 problem") as raised:
+        load(harbour.contents(arm))
+    assert "of type `answers`, expected `server`" in raised.value.problems[0].render()
+
+
+def test_mocked_answers_in_a_live_environment_are_refused():
+    (why,) = problems(
+        "servers: [files]\nanswers: mocks\nenvironment: production\n",
+        files=SERVER,
+        mocks=MOCKS.replace("TOOL", "read_file"),
+    )
+
+    assert why.startswith("cases/take.yaml:23:10: environment `production` is live")
+
+
+@pytest.mark.parametrize("tool", ["read_file", "show_log", "only_the_server_knows"])
+def test_answers_of_a_server_that_is_not_mocked_are_refused_with_the_target_to_change(tool: str):
+    mocks = MOCKS.replace("TOOL", tool)
+    more = "servers: [files]\nanswers: mocks\n"
+
+    assert problems(more, files=SERVER, mocks=mocks) == []
+    for environment in ("staging", "elsewhere"):
+        (why,) = problems(f"{more}environment: {environment}\n", files=SERVER, mocks=mocks)
+        assert f"`{tool}` cannot be mocked in case `take-a-berth`" in why
+        assert f"write `targets: {{{environment}: pass_through}}` (or `mock`)" in why
+
+
+def test_tools_of_the_world_are_mocked_whatever_its_servers_are():
+    mocks = MOCKS.replace("TOOL", "show_weather")
+    more = "servers: [files]\nanswers: mocks\nenvironment: staging\n"
+
+    assert problems(more, files=SERVER, mocks=mocks) == []
+
+
+def test_two_tools_of_one_name_are_refused_with_both_places():
+    like_the_world = SERVER.replace("read_file", "show_berth")
+    other = SERVER.replace("id: files", "id: other")
+
+    (with_world,) = problems("servers: [files]\n", files=like_the_world)
+    (with_other,) = problems("servers: [files, other]\n", files=SERVER, other=other)
+    hidden = problems(
+        "servers: [files, other]\n", files=SERVER, other=other + "hide: [read_file]\n"
+    )
+
+    assert (
+        "cases/take.yaml:22:11: two tools of case `take-a-berth` are called `show_berth`"
+        in with_world
+    )
+    assert "fixtures/harbour.yaml:23:3 and fixtures/files.yaml:6:9" in with_world
+    assert "fixtures/files.yaml:6:9 and fixtures/other.yaml:6:9" in with_other
+    assert hidden == []
