@@ -44,10 +44,10 @@ def test_a_call_that_a_condition_over_its_object_forbids_changes_nothing_and_is_
     copy = open_world(world, run_token="r-1", seed=1, role="desk")
     channel = Channel([copy], rights=Rights(world, "desk", copy.tools()))
     anyio.run(channel.call, "waive", {"id": "p-2"})
-    (event,) = channel.events
-    assert isinstance(event, Called)
-    assert "expected patient.balance lte 100, found 250" in (event.refused or "")
-    assert not event.changed
+    (waived,) = channel.events
+    assert isinstance(waived, Called)
+    assert "expected patient.balance lte 100, found 250" in (waived.refused or "")
+    assert not waived.changed
     assert copy.changes() == ()
 
 
