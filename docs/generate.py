@@ -1,4 +1,4 @@
-"""Write the reference pages that come from the code: commands, documents, exit codes.
+"""Write the reference pages that come from the code: commands, documents, agent runtimes, exit codes.
 
 `python docs/generate.py` writes them, `python docs/generate.py --check` says which are out of date.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import click
@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from seatrial.cli import main as door
 from seatrial.documents import Arm, Case, Fixture, Suite
 from seatrial.errors import ExitCode
+from seatrial.runtimes import HOME, RUNTIMES, Endpoint
 
 HERE = Path(__file__).parent
 NOTE = "<!-- Written by docs/generate.py from the code; edit the code. -->\n"
@@ -145,7 +146,42 @@ def exit_codes() -> str:
     return f"# Exit codes\n\n{NOTE}\n| code | name | meaning |\n|---|---|---|\n{rows}\n"
 
 
-PAGES = {"commands": commands, "documents": documents, "exit-codes": exit_codes}
+def agent_runtimes() -> str:
+    """Every config file that can be written for an agent's runtime."""
+    endpoint = Endpoint(
+        url="http://127.0.0.1:PORT/c/SECRET/helpdesk/mcp",
+        token="TOKEN",
+        bridge=("python", "-I", "…/seatrial/bridge.py"),
+        marks={},
+    )
+    parts = [
+        "# Agent runtimes\n",
+        NOTE,
+        "A `command` arm may say `config_format: NAME`: its agent then finds its tools where that runtime looks for "
+        "them. The file lies in the trial's own folder, which is removed afterwards; paths that begin with `~` are "
+        "in the agent's home, which is a part of that folder and never yours. `{config}` in the command stands for "
+        "the path of the file. With `config_transport: stdio` the file names a program for each server "
+        "(`seatrial gateway connect`) in place of its address.\n",
+        "| `config_format` | for | file | read | transport |\n|---|---|---|---|---|",
+    ]
+    shapes = []
+    for name, runtime in RUNTIMES.items():
+        path = runtime.path.replace(f"{HOME}/", "~/", 1)
+        transports = ", ".join(runtime.transports)
+        parts[-1] += f"\n| `{name}` | {runtime.title} | `{path}` | {runtime.found} | {transports} |"
+        kind = PurePosixPath(path).suffix.removeprefix(".")
+        text = runtime.file({"helpdesk": endpoint}).strip()
+        shapes.append(f'## `{name}`\n\n```{kind} title="{path}"\n{text}\n```\n')
+    parts[-1] += "\n"
+    return "\n".join(parts + shapes)
+
+
+PAGES = {
+    "agent-runtimes": agent_runtimes,
+    "commands": commands,
+    "documents": documents,
+    "exit-codes": exit_codes,
+}
 
 
 def main() -> None:

@@ -3,10 +3,11 @@
 import dataclasses
 import json
 import os
+import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import pytest
@@ -14,7 +15,9 @@ from tests import bike_shop
 
 from seatrial import arms, processes
 from seatrial.arms import command
+from seatrial.documents import ConfigFormat
 from seatrial.errors import ArmError
+from seatrial.runtimes import RUNTIMES
 from seatrial.trace import Answer
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +75,48 @@ def test_process_runs_at_the_root_in_a_session_of_its_own_with_a_private_config(
     assert given["config_mode"] == "0o600"
     assert given["config"] == {"mcpServers": {"bike-shop": {"type": "http", "url": "…"}}}
     assert not Path(given["env"]["HOME"]).parent.exists()
+
+
+@pytest.mark.parametrize("name", get_args(ConfigFormat))
+def test_config_file_lies_where_the_runtime_looks_for_it_in_the_trials_own_folder(
+    name: ConfigFormat, tmp_path: Path
+):
+    files = 'echo \'{"type": "reply", "text": "\'$(stat -c \'%a %n\' "$0" "$HOME")\'"}\''
+    adapter = {
+        "type": "command",
+        "command": ["sh", "-c", f"read turn; {files}", "{config}"],
+        "config_format": name,
+    }
+    seat = dataclasses.replace(_seat(), environ={**_seat().environ, "HOME": str(tmp_path)})
+
+    (reply,) = _talk(seat, adapter, "Hello.")
+
+    mode, path, _, home = reply.text.split()
+    assert mode == "600"
+    assert path == str(Path(home).parent / RUNTIMES[name].path)
+    assert not Path(home).parent.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_config_file_holds_each_server_by_address_or_as_a_program(transport: str):
+    adapter = _agent("polite.py", config_format="claude-code", config_transport=transport)
+
+    (reply,) = _talk(_seat(), adapter, "Hello.")
+
+    server = json.loads(reply.text)["config"]["mcpServers"]["bike-shop"]
+    url = "http://127.0.0.1:1/c/x/bike-shop/mcp"
+    if transport == "http":
+        headers = {"Authorization": "Bearer t0ken"}
+        assert server == {"type": "http", "url": url, "headers": headers}
+    else:
+        assert server["command"] == sys.executable
+        assert server["env"] == {
+            "SEATRIAL_MCP_URL": url,
+            "SEATRIAL_MCP_TOKEN": "t0ken",
+            "SEATRIAL_TRIAL": TRIAL,
+            "SEATRIAL_RUN": "r1",
+        }
 
 
 @pytest.mark.parametrize(

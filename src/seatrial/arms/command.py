@@ -23,11 +23,12 @@ import anyio.abc
 import anyio.lowlevel
 import anyio.to_thread
 
-from seatrial import processes
+from seatrial import bridge, processes
 from seatrial.arms.replies import excerpt, parse_json, reply_of
 from seatrial.arms.seat import Reply, Seat
 from seatrial.documents import Command
 from seatrial.errors import ArmError
+from seatrial.runtimes import HOME, RUNTIMES, Endpoint
 
 LEAVE_SECONDS = 2.0
 """How long an agent may take to end by itself once its stdin is closed."""
@@ -303,14 +304,17 @@ class Conversation:
 
 
 async def _start(adapter: Command, seat: Seat, folder: Path) -> anyio.abc.Process:
-    command = [sys.executable if part == "{python}" else part for part in adapter.command]
-    config = folder / "mcp.json"
     try:
-        with os.fdopen(os.open(config, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump(seat.config, file)
-        environment = _environment(adapter, seat, folder, config)
+        for own in (HOME, "tmp"):
+            (folder / own).mkdir()
+        config = _write_config(adapter, seat, folder)
     except OSError as error:
         raise _no_place(error) from error
+    environment = _environment(adapter, seat, folder, config)
+    command = [
+        sys.executable if part == "{python}" else part.replace("{config}", str(config))
+        for part in adapter.command
+    ]
     try:
         return await processes.start(command, cwd=seat.root, env=environment)
     except (OSError, ValueError) as error:
@@ -332,15 +336,42 @@ def _no_place(error: OSError) -> ArmError:
     )
 
 
+def _write_config(adapter: Command, seat: Seat, folder: Path) -> Path:
+    """Where the agent's runtime looks for its tools; only its own user can read it.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if adapter.config_format is None and adapter.config_transport is None:
+        path, text = folder / "mcp.json", json.dumps(seat.config)
+    else:
+        runtime = RUNTIMES[adapter.config_format or "mcp-servers"]
+        path, text = folder / runtime.path, runtime.file(_endpoints(seat), adapter.config_transport)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def _endpoints(seat: Seat) -> dict[str, Endpoint]:
+    return {
+        name: Endpoint(
+            url=url,
+            token=seat.token,
+            bridge=(sys.executable, "-I", bridge.__file__),
+            marks={"SEATRIAL_TRIAL": seat.trial, "SEATRIAL_RUN": seat.run},
+        )
+        for name, url in seat.urls.items()
+    }
+
+
 def _environment(adapter: Command, seat: Seat, folder: Path, config: Path) -> dict[str, str]:
-    home, scratch = folder / "home", folder / "tmp"
-    home.mkdir()
-    scratch.mkdir()
     given: Mapping[str, str] = seat.environ
     return {
         **{name: given[name] for name in processes.INHERITED if name in given},
-        "HOME": str(home),
-        "TMPDIR": str(scratch),
+        "HOME": str(folder / HOME),
+        "TMPDIR": str(folder / "tmp"),
         **adapter.env,
         **{name: given[name] for name in adapter.pass_env if name in given},
         "SEATRIAL_MCP_URL": seat.url,

@@ -5,11 +5,13 @@ from seatrial.documents.arm import (
     Adapter,
     Arm,
     Command,
+    ConfigFormat,
     Http,
     Prices,
     Python,
     Recorded,
     ShownTool,
+    Transport,
 )
 from seatrial.documents.attack import Attack, Goal
 from seatrial.documents.case import GROUPS, Case, Group, Turn
@@ -39,6 +41,7 @@ __all__ = [
     "Command",
     "Condition",
     "Conditions",
+    "ConfigFormat",
     "Fixture",
     "FixtureDocument",
     "Goal",
@@ -65,6 +68,7 @@ __all__ = [
     "Source",
     "Suite",
     "Target",
+    "Transport",
     "Turn",
     "Variant",
     "World",

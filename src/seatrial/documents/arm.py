@@ -35,16 +35,52 @@ class Model(Part):
         return self
 
 
+ConfigFormat = Literal[
+    "mcp-servers",
+    "claude-code",
+    "claude-desktop",
+    "codex",
+    "copilot-cli",
+    "cursor",
+    "fastmcp",
+    "gemini-cli",
+    "goose",
+    "langgraph",
+    "opencode",
+    "pydantic-ai",
+]
+"""Agent runtimes whose config file is known."""
+Transport = Literal["http", "stdio"]
+"""How a client reaches an MCP server: at an address, or as a program that it starts."""
+ONLY_STDIO: frozenset[ConfigFormat] = frozenset({"claude-desktop"})
+"""Runtimes that only start programs."""
+
+
 class Command(Part):
     """A process per trial: JSON lines on stdin and stdout."""
 
     type: Literal["command"]
     command: tuple[str, ...] = Field(min_length=1)
-    """Program and arguments, run from the repository's root. `{python}` is the running interpreter."""
+    """Program and arguments, run from the repository's root. `{python}` is the running interpreter,
+    `{config}` the path of the config file."""
+    config_format: ConfigFormat | None = None
+    """The runtime that the config file is written for, in its form and where it looks for it, within the
+    trial's own folder. Left out: the `mcpServers` file that most read."""
+    config_transport: Transport | None = None
+    """How the config file names the tools: by address (`http`) or as a program to start (`stdio`, see
+    `seatrial gateway connect`). Left out: by address, where the runtime can."""
     env: dict[str, str] = Field(default_factory=dict)
     """Environment variables set for it."""
     pass_env: tuple[str, ...] = ()
     """Names of variables handed on from the runner's own environment; their values are kept out of every file."""
+
+    @model_validator(mode="after")
+    def _can_reach_its_tools(self) -> Command:
+        if self.config_format in ONLY_STDIO and self.config_transport == "http":
+            raise ValueError(
+                f"`{self.config_format}` only starts programs; write `config_transport: stdio`, or leave it out"
+            )
+        return self
 
 
 class Http(Part):
