@@ -15,6 +15,7 @@ def said(text: str = "Please.") -> dict[str, Any]:
 def called(tool: str, *, refused: str | None = None, error: bool = False, answer: str = "done",
            server: str = "shop", changed: bool = False, answered_by: str = "world",
            read_only: bool | None = None, destructive: bool | None = None, at_ms: float = 0.0,
+           leaves_world: bool | None = None,
            took_ms: float = 0.0, misfits: tuple[str, ...] | None = None,
            **arguments: Any) -> dict[str, Any]:  # fmt: skip
     return {
@@ -27,6 +28,7 @@ def called(tool: str, *, refused: str | None = None, error: bool = False, answer
         "refused": refused,
         "read_only": read_only,
         "destructive": destructive,
+        "leaves_world": leaves_world,
         "changed": changed,
         "misfits": misfits,
         "at_ms": at_ms,

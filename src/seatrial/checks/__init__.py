@@ -16,6 +16,7 @@ from seatrial.checks import (
     end_state,
     no_violation,
     no_write_before,
+    not_disclosed,
     object_absent,
     object_exists,
     python,
@@ -45,6 +46,7 @@ from seatrial.documents.checks import (
     Check,
     ClaimedWithoutChange,
     EndState,
+    NotDisclosed,
     NoViolation,
     NoWriteBefore,
     ObjectAbsent,
@@ -170,6 +172,8 @@ def _find(check: Check, scope: Scope) -> Found:
             return skill_not_used.find(check, scope)
         case NoViolation():
             return no_violation.find(check, scope)
+        case NotDisclosed():
+            return not_disclosed.find(check, scope)
         case EndState():
             return end_state.find(check, scope)
         case ObjectExists():

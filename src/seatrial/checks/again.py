@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterable, Mapping
 from seatrial import checks
 from seatrial.checks.objects import start_of
 from seatrial.checks.scope import Background, Function
+from seatrial.checks.secrets import Secrets, secrets_of
 from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, World, placeholders
+from seatrial.documents.checks import NotDisclosed
 from seatrial.state import State, start_state, state_from_json
 from seatrial.state.placing import Placed
 from seatrial.trace import Trace
@@ -36,6 +38,7 @@ class Grader:
         self._functions = functions or {}
         self._starts: dict[int, State | None] = {}
         self._placed = Placed()
+        self._known: dict[tuple[int, str | None, str | None, str], Secrets] = {}
 
     def findings(self, trace: Trace) -> tuple[Finding, ...]:
         """What the checks of the trace's case find in it, each with its place in the documents.
@@ -50,12 +53,22 @@ class Grader:
         background = Background(
             start=lambda types: self._start(filled, trace, types),
             functions=self._functions,
+            secrets=lambda check: self._secrets(check, filled, trace),
+            world=case.world,
             skills=arm.skills if arm is not None else {},
         )
         return tuple(
             finding.model_copy(update={"place": catalog.place("case", case.id, finding.path)})
             for finding in checks.grade(filled, trace, background)
         )
+
+    def _secrets(self, check: NotDisclosed, case: Case, trace: Trace) -> Secrets:
+        """What the check keeps from being disclosed; worked out once for all trials alike."""
+        world = self._placed.world(case, self._catalog.world(case.world, trace.arm))
+        key = (id(world), case.role, case.purpose, check.model_dump_json())
+        if key not in self._known:
+            self._known[key] = secrets_of(check, world, case.role, case.purpose)
+        return self._known[key]
 
     def _start(self, case: Case, trace: Trace, types: Collection[str]) -> State | None:
         """What there was of these types when the trial began."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from seatrial.documents.checks import CallOrStep
+from seatrial.checks.secrets import Secrets
+from seatrial.documents.checks import CallOrStep, NotDisclosed
 from seatrial.state import State
 from seatrial.trace import Called, Replied, Trace
 from seatrial.verdicts import Cause, Status
@@ -24,8 +25,22 @@ class Background:
     it; None where it is not known. With the trace's changes it gives what there is at the end."""
     functions: Mapping[str, Function] = field(default_factory=dict)
     """The functions behind checks of kind `python`, by `module:function`."""
+    secrets: Callable[[NotDisclosed], Secrets | None] = field(default=lambda check: None)
+    """What a check keeps from being disclosed; None where the world is not known."""
+    world: str | None = None
+    """The name of the world's own tool server."""
     skills: Mapping[str, CallOrStep] = field(default_factory=dict)
     """The skills that the arm declares, each with the call that shows that it was read."""
+
+    def leaves_world(self, call: Called) -> bool:
+        """Whether the arguments of a call reach somebody outside.
+
+        Those of the world's own tools do where the tool says so; those of a real server do unless the tool
+        says that it is closed (`openWorldHint: false`), as MCP has it.
+        """
+        if call.leaves_world is None:
+            return self.world is not None and call.server != self.world
+        return call.leaves_world
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from seatrial.documents import Answers, Arm, Case, Kind, Payloads, Selector, Ser
 from seatrial.errors import Problem
 from seatrial.loading.attacks import attacks
 from seatrial.loading.braces import unknown_placeholders
+from seatrial.loading.disclosures import nothing_locked
 from seatrial.loading.expectations import (
     impossible_expectations,
     impossible_mocks,
@@ -182,6 +183,7 @@ RULES = (
     roles,
     purposes,
     impossible_expectations,
+    nothing_locked,
     impossible_mocks,
     attacks,
     mocks_where_none_may_be,

@@ -23,6 +23,7 @@ from seatrial.documents.checks import (
     ExpectedCall,
     ExpectedLink,
     Normalization,
+    NotDisclosed,
     NoViolation,
     NoWriteBefore,
     ObjectAbsent,
@@ -112,6 +113,8 @@ def check_label(check: Check) -> str:
             return _end_state(check)
         case NoViolation():
             return "no call beyond the role's rights"
+        case NotDisclosed():
+            return _not_disclosed(check)
         case _:
             assert_never(check)
 
@@ -134,6 +137,20 @@ def expected_changes(case: Case) -> list[dict[str, Any]]:
         for path, _, check in case.placed_checks()
         if isinstance(check, EndState)
     ]
+
+
+def _not_disclosed(check: NotDisclosed) -> str:
+    what = [
+        ".".join(filter(None, (o.type, "|".join(o.properties))))
+        + (f" of {', '.join(o.keys)}" if o.keys else "")
+        for o in check.objects
+    ]
+    # The values themselves are what nobody should read.
+    what += [f"{len(check.values)} given value{'' if len(check.values) == 1 else 's'}"] * bool(
+        check.values
+    )
+    where = {"leaving": " and calls that leave the world", "every": " and calls", "none": ""}
+    return f"{', '.join(what) or 'what is locked from the role'} in no replies{where[check.calls]}"
 
 
 def _end_state(check: EndState) -> str:

@@ -26,6 +26,7 @@ from seatrial.documents.checks.calls import (
     calls_of,
 )
 from seatrial.documents.checks.code import PythonCheck
+from seatrial.documents.checks.disclosure import LockedObjects, NotDisclosed
 from seatrial.documents.checks.replies import (
     ReplyContains,
     ReplyMatches,
@@ -64,6 +65,7 @@ Check = Annotated[
     | SkillUsed
     | SkillNotUsed
     | NoViolation
+    | NotDisclosed
     | EndState
     | ObjectExists
     | ObjectAbsent
@@ -101,9 +103,11 @@ __all__ = [
     "ExpectedDeletion",
     "ExpectedLink",
     "ExpectedObject",
+    "LockedObjects",
     "NoViolation",
     "NoWriteBefore",
     "Normalization",
+    "NotDisclosed",
     "ObjectAbsent",
     "ObjectExists",
     "PythonCheck",
