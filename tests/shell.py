@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.warm import Warm, is_cold
+
 ROOT = Path(__file__).parents[1]
+_WARM = Warm(ROOT / "src")
 
 
 def seatrial(
@@ -13,10 +16,14 @@ def seatrial(
 ) -> tuple[int, str, str]:
     """Run a command in a folder: exit code, standard output, standard error."""
     own = {"PYTHONPATH": str(ROOT / "src"), "PYTHONWARNDEFAULTENCODING": "1"}
+    given = os.environ | own | (environment or {})
+    if not is_cold(environment or {}):
+        code, out, err = _WARM.run(folder, words, given, timeout=60)
+        return code, out.decode(), err.decode()
     done = subprocess.run(
         [sys.executable, "-m", "seatrial", *words],
         cwd=folder,
-        env=os.environ | own | (environment or {}),
+        env=given,
         capture_output=True,
         timeout=60,
         check=False,
