@@ -8,7 +8,7 @@ same `python -m seatrial` as one that is started cold. Only what the interpreter
 from __future__ import annotations
 
 import atexit
-import importlib
+import importlib.util
 import json
 import os
 import pkgutil

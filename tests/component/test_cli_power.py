@@ -4,6 +4,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -120,7 +121,7 @@ PRICES = {"currency": "EUR", "input": 2.0, "output": 10.0}
 USED = Usage(input_tokens=30_000, output_tokens=4_000)  # 0.10 EUR by these prices
 
 
-def written(arm: str = "clerk-1", **changes: object) -> None:
+def written(arm: str = "clerk-1", **changes: Any) -> None:
     bike_shop.write_tree(Path.cwd(), bike_shop.catalog(bike_shop.arm(arm, **changes)))
 
 

@@ -245,9 +245,7 @@ def test_recording_that_was_stopped_is_gone_on_with_and_then_added(tree: WorkTre
     path.with_name("seal.json").unlink()  # a run that was killed has none
     name = stored.manifest.run
 
-    assert "3 of 4 planned trials have no record" in refused(
-        tree, "baseline", "record", "--run", name
-    )
+    assert "has not ended" in refused(tree, "baseline", "record", "--run", name)
     does(tree, "run", "--resume", name)
     does(tree, "baseline", "record", "--run", name)
 
@@ -279,11 +277,12 @@ def test_batch_that_is_not_whole_is_refused(tree: WorkTree):
     path = Path(journal.where) / "journal.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-1]))
+    path.with_name("seal.json").unlink()  # a run that was killed has none
 
     err = refused(tree, "baseline", "record", "--run", "latest")
 
-    assert "1 of 4 planned trials have no record" in err
-    assert f"seatrial run --resume {journal.manifest.run}" in err
+    assert "has not ended" in err
+    assert f"seatrial run --resume {journal.where}" in err
 
 
 def test_trials_beside_a_candidate_are_refused(tree: WorkTree):

@@ -121,7 +121,7 @@ def test_plan_as_json_says_the_same(tree: WorkTree):
         "dirty": True,
         "base": tree.head(),
         "trials": 5,
-        "good_change": {"trials": None, "live": None, "unknown": NOT_KNOWN},
+        "good_change": {"trials": None, "live": None, "cost": None, "unknown": NOT_KNOWN},
         "cases": [
             {
                 "case": "rent",

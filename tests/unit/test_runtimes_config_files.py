@@ -32,6 +32,7 @@ ARGUMENTS = ["-I", "/opt/bridge.py"]
 def read(name: ConfigFormat, transport: Any) -> Mapping[str, Any]:
     """The servers in a file, as its runtime finds them."""
     text = RUNTIMES[name].file({"help-desk": DESK, "café": DESK}, transport)
+    servers: dict[str, dict[str, Any]]
     match name:
         case "codex":
             servers = tomllib.loads(text)["mcp_servers"]
