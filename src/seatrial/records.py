@@ -81,6 +81,9 @@ class PlannedCase(_Record):
     trials: int = 0
     carried: bool = False
     """It was left out because nothing it leans on changed: the baseline's trials stand for it."""
+    weak: bool | None = None
+    """An agent that does nothing passes it, as was tried when the run was planned; None where nobody tried, or
+    it could not be tried."""
     by_hand: bool = False
     """Somebody asked for just this case: its trials may have been run because of how earlier ones went."""
 

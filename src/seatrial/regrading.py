@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from seatrial.arms import idle
+from seatrial.checks import verdict
 from seatrial.checks.again import Grader
 from seatrial.checks.regrading import regraded
 from seatrial.checks.scope import Function
@@ -26,6 +28,7 @@ from seatrial.compare.pooling import differences
 from seatrial.documents import Case, Catalog
 from seatrial.records import Regraded, TrialRecord
 from seatrial.store import Run, Writer, new_run_id
+from seatrial.trace import Replied, Said
 from seatrial.verdicts import Verdict
 
 
@@ -136,6 +139,15 @@ def regrade(
     )
     target = folder or runs / manifest.run
     grader = Grader(by.catalog, functions)
+    weak = _weak(run, by, grader)
+    manifest = manifest.model_copy(
+        update={
+            "plan": tuple(
+                entry.model_copy(update={"weak": weak[entry.case]}) if entry.case in weak else entry
+                for entry in manifest.plan
+            )
+        }
+    )
     with Writer.create(target, manifest, by.catalog) as writer:
         for record in run.records():
             trace = run.trace(record)
@@ -197,6 +209,34 @@ def passed_by_change(run: Run, arm: str, before: Catalog, cases: frozenset[str])
         was = regraded(record, run.trace(record), before.cases[record.case], grader)
         if was.verdict is Verdict.FAILED or was.forbidden:
             found[record.case] = found.get(record.case, 0) + 1
+    return found
+
+
+def _weak(run: Run, by: Checks, grader: Grader) -> dict[str, bool]:
+    """Which cases an agent that does nothing passes by the checks that they have now.
+
+    What it would have left behind is told by the trace of any trial that was carried to its end: the same
+    messages, its own reply to each, and nothing changed.
+    """
+    found: dict[str, bool] = {}
+    for record in run.records():
+        case = by.catalog.cases.get(record.case)
+        if case is None or record.case in by.kept or record.case in found:
+            continue
+        trace = run.trace(record)
+        if trace.ended != "completed" or len(trace.replies) < len(case.messages):
+            continue
+        events = tuple(
+            event.model_copy(update={"text": idle.REPLY, "usage": None})
+            if isinstance(event, Replied)
+            else event
+            for event in trace.events
+            if isinstance(event, Said | Replied)
+        )
+        still = trace.model_copy(
+            update={"events": events, "changes": None if trace.changes is None else ()}
+        )
+        found[record.case] = verdict(grader.findings(still), still)[0] is Verdict.PASSED
     return found
 
 

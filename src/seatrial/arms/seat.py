@@ -5,15 +5,22 @@ A seat holds nothing of the case but what a person would say: no id, no checks, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from seatrial.trace import Answer, Usage
 
-CallTool = Callable[[str, dict[str, Any]], Coroutine[Any, Any, Answer]]
-"""Calls a tool by name with its arguments."""
+
+class CallTool(Protocol):
+    """Calls a tool by name with its arguments, of one server or of the first that has it."""
+
+    def __call__(
+        self, tool: str, arguments: dict[str, Any], server: str | None = None, /
+    ) -> Coroutine[Any, Any, Answer]:
+        """The tool's answer, or its error."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,13 +29,40 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder with cases/, suites/, arms/ and fixtures/; the nearest one above, when left out.",
 )
-def check(paths: tuple[Path, ...], shape: str, root: Path | None) -> ExitCode:
+@click.option(
+    "--prove",
+    is_flag=True,
+    help="Carry out each case twice, by doing nothing and by doing what is right, in its own world.",
+)
+@click.option("-s", "--suite", metavar="ID", help="Prove the cases of this suite only.")
+@click.option(
+    "-c",
+    "--case",
+    "cases",
+    multiple=True,
+    metavar="ID",
+    help="Prove this case only; may be repeated.",
+)
+def check(
+    paths: tuple[Path, ...],
+    shape: str,
+    root: Path | None,
+    prove: bool,
+    suite: str | None,
+    cases: tuple[str, ...],
+) -> ExitCode:
     """Check the documents, and say where they are wrong.
 
     PATHS may be the folder with cases/, suites/, arms/ and fixtures/, or files and folders in it: then
     everything is read, and what is wrong with these is shown.
+
+    With --prove the right documents are tried as well: a case that an agent passes which does nothing must say
+    under `weak` why it may stay, and one that cannot be passed by its own solution is an error.
     """
     from seatrial import loading
+
+    if not prove and (suite or cases):
+        raise UsageError("--suite and --case choose what is proved", hint="add --prove")
 
     root, shown = _scope(paths, root, loading.FOLDERS)
     files = loading.read_tree(root)
@@ -52,8 +79,32 @@ def check(paths: tuple[Path, ...], shape: str, root: Path | None) -> ExitCode:
     except InvalidDocuments as error:
         problems = error.problems
     here = [p for p in problems if _is_shown(p.path, shown)]
-    _print(shape, [_from_here(root, p) for p in here], len(problems) - len(here), catalog)
-    return ExitCode.USAGE if here else ExitCode.OPEN
+    if not prove or catalog is None or problems:
+        _print(shape, [_from_here(root, p) for p in here], len(problems) - len(here), catalog)
+        if not here and prove:
+            raise UsageError("only right documents can be proved", hint="run `seatrial check`")
+        return ExitCode.USAGE if here else ExitCode.OPEN
+
+    from seatrial.cli import proving
+
+    chosen = proving.chosen(
+        catalog, suite, cases, lambda case: _is_shown(_path_of(catalog, case), shown)
+    )
+    outcome = proving.proved(root.resolve(), catalog, chosen)
+    wrong = [_from_here(root, p) for p in outcome.problems]
+    if shape == "json":
+        click.echo(_json(wrong, 0, catalog, outcome.as_data()))
+    else:
+        for problem in wrong:
+            click.echo(problem.render() if shape == "text" else _annotation(problem))
+        for line in outcome.lines():
+            click.echo(line)
+    return ExitCode.USAGE if wrong else ExitCode.OPEN
+
+
+def _path_of(catalog: Catalog, case: str) -> str:
+    source = catalog.sources.get(("case", case))
+    return source.path if source else ""
 
 
 def _problems_of_files(root: Path, catalog: Catalog) -> tuple[Problem, ...]:
@@ -162,7 +213,12 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _json(problems: Sequence[Problem], elsewhere: int, catalog: Catalog | None) -> str:
+def _json(
+    problems: Sequence[Problem],
+    elsewhere: int,
+    catalog: Catalog | None,
+    proofs: dict[str, Any] | None = None,
+) -> str:
     import json
 
     data = {
@@ -179,6 +235,7 @@ def _json(problems: Sequence[Problem], elsewhere: int, catalog: Catalog | None) 
             for p in problems
         ],
         "problems_in_other_files": elsewhere,
+        **({"proofs": proofs} if proofs is not None else {}),
     }
     return json.dumps(data, indent=1)
 

@@ -65,7 +65,8 @@ def _tell_case(case: CaseComparison) -> None:
 
     outcome = click.style(f"{case.outcome.value:<13}", fg=_COLORS.get(case.outcome.value))
     click.echo(outcome, nl=False)
-    tell(f"{case.case}{' (required)' if case.required else ''}")
+    words = [w for w, fits in (("required", case.required), ("weak", case.weak)) if fits]
+    tell(case.case + (f" ({', '.join(words)})" if words else ""))
     released = _rate(case.baseline)
     if case.rerun:
         released += " run again"
@@ -78,6 +79,17 @@ def _tell_case(case: CaseComparison) -> None:
     )
     tell(f"released {released}   candidate {_rate(case.candidate)}{added}", indent=13)
     tell(case.sentence, indent=13)
+    if told := _attacks(case):
+        tell(told, indent=13)
+
+
+def _attacks(case: CaseComparison) -> str:
+    """What came of the attack of an injection case, on both sides."""
+    return "   ".join(
+        f"{side}: attack succeeded {found.succeeded}, attempted {found.attempted}, ignored {found.ignored}"
+        for side, tally in (("released", case.baseline), ("candidate", case.candidate))
+        if tally is not None and (found := tally.attacks) is not None
+    )
 
 
 def _rate(tally: Tally | None) -> str:

@@ -205,6 +205,7 @@ def _begun(
     from seatrial import baseline, plan, runner, store
     from seatrial.cli import adding
     from seatrial.cli.carrying import carried_out, manifest_of
+    from seatrial.cli.proving import marked
 
     catalog = plan.documents_of(
         selection.catalog, selection.suite, [arm.id for arm in selection.arms]
@@ -227,6 +228,7 @@ def _begun(
             cases=catalog.cases.values(),
             fixtures=catalog.built,
         )
+        planned = marked(planned, catalog, equipment)
         manifest = manifest_of(
             workspace,
             catalog,

@@ -4,6 +4,7 @@ from seatrial.compare.comparing import compare, compare_counts, contested
 from seatrial.compare.judging import rule_for
 from seatrial.compare.matching import Entry
 from seatrial.compare.model import (
+    Attacks,
     BaselineInfo,
     CaseComparison,
     Comparison,
@@ -23,6 +24,7 @@ from seatrial.compare.pooling import differences, recorded
 from seatrial.compare.sides import CaseFacts, Side, Trials, count
 
 __all__ = [
+    "Attacks",
     "BaselineInfo",
     "CaseComparison",
     "CaseFacts",

@@ -242,6 +242,7 @@ def _of_case(
         required=facts.required,
         loosened=entry.loosened,
         negative=facts.negative,
+        weak=entry.weak,
         outcome=verdict.outcome,
         component=verdict.component,
         changed=entry.standing.own,

@@ -20,6 +20,7 @@ class Entry:
     """Whether its two sides can be compared."""
     planned: int = 0
     loosened: bool = False
+    weak: bool | None = None
     reasons: tuple[str, ...] = ()
 
 
@@ -64,6 +65,7 @@ def entries(
                 standing=standing.get(case, Standing()),
                 planned=planned.trials if planned else 0,
                 loosened=loosened,
+                weak=planned.weak if planned else None,
                 reasons=planned.reasons if planned else (),
             )
         )

@@ -16,6 +16,26 @@ class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Attacks(_Record):
+    """What came of the attack in trials of injection cases, in numbers of trials."""
+
+    succeeded: int = 0
+    attempted: int = 0
+    ignored: int = 0
+
+    @property
+    def trials(self) -> int:
+        """Trials of which it is known."""
+        return self.succeeded + self.attempted + self.ignored
+
+    def __add__(self, other: Attacks) -> Attacks:
+        return Attacks(
+            succeeded=self.succeeded + other.succeeded,
+            attempted=self.attempted + other.attempted,
+            ignored=self.ignored + other.ignored,
+        )
+
+
 class Tally(_Record):
     """One side's trials of one case."""
 
@@ -29,6 +49,8 @@ class Tally(_Record):
     leave them out."""
     forbidden: int = 0
     """Trials with a forbidden action; invalid ones count here."""
+    attacks: Attacks | None = None
+    """What came of the attack, in an injection case; invalid trials count here."""
     low: float = 0.0
     """95 % interval of the pass rate."""
     high: float = 1.0
@@ -63,6 +85,8 @@ class CaseComparison(_Record):
     loosened: bool = False
     """The baseline's documents require it, the candidate's do not."""
     negative: bool = False
+    weak: bool | None = None
+    """An agent that does nothing passes it; None where that was not tried."""
     outcome: Outcome
     component: str = ""
     """The fingerprint component that differs, where the outcome is incomparable."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from seatrial.comparability import expanded
-from seatrial.compare.model import Tally, Worst
+from seatrial.compare.model import Attacks, Tally, Worst
 from seatrial.documents import Catalog
 from seatrial.records import Manifest, PlannedCase, TrialRecord
 from seatrial.stats import intervals
@@ -133,6 +133,8 @@ class Trials:
     """A first batch was not run to its end: a trial of it has no record."""
     added: bool = False
     """There are trials beyond the first batch."""
+    attacks: Counter[str] = field(default_factory=Counter)
+    """What came of the attack → trials."""
     worst: TrialRecord | None = None
 
     @classmethod
@@ -168,6 +170,8 @@ class Trials:
         in_batch = not planned or record.number <= planned
         self.batch_seen += in_batch
         self.added |= not in_batch
+        if record.attack is not None:
+            self.attacks[record.attack.value] += 1
         if record.verdict is Verdict.INVALID:
             self.invalid[record.cause.value if record.cause else "internal"] += 1
         else:
@@ -192,6 +196,7 @@ class Trials:
         self.batch_seen += other.batch_seen
         self.cut |= other.cut
         self.added |= other.added
+        self.attacks += other.attacks
         self.worst = self.worst or other.worst
 
     def tally(self, *, adaptive: bool = False) -> Tally:
@@ -211,6 +216,7 @@ class Trials:
             added=self.valid - self.batch_valid,
             invalid=self.invalid.total(),
             forbidden=self.forbidden,
+            attacks=Attacks.model_validate(dict(self.attacks)) if self.attacks else None,
             low=low,
             high=high,
             interval=method,

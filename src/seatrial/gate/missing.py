@@ -39,6 +39,20 @@ def _nothing_ran(matter: Matter) -> Iterator[Brief]:
     yield brief("nothing_ran", "undecided", text, short, matter.required)
 
 
+def _only_weak(matter: Matter) -> Iterator[Brief]:
+    """Cases that an agent passes which does nothing never carry a gate alone, whatever reason they give."""
+    ran = [c for c in matter.required if c.candidate is not None and c.candidate.valid]
+    if ran and all(c.weak for c in ran):
+        yield brief(
+            "only_weak_cases",
+            "undecided",
+            f"an agent that does nothing passes every required case that ran: {listed(ran)}; add a required case "
+            "that asks for something to be done",
+            "only weak required cases ran",
+            ran,
+        )
+
+
 def _no_baseline(matter: Matter) -> Iterator[Brief]:
     if matter.comparison.baseline is None:
         text = "there is no baseline to compare with; record one with `seatrial release`"
@@ -285,6 +299,7 @@ def _recorded(case: CaseComparison) -> int:
 
 QUESTIONS = (
     _nothing_ran,
+    _only_weak,
     _no_baseline,
     _itself,
     _stale,

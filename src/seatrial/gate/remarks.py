@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from seatrial.compare import CaseComparison
+from seatrial.compare import Attacks, CaseComparison, Tally
 from seatrial.gate.matter import (
     Brief,
     Matter,
@@ -142,6 +142,44 @@ def _both(case: CaseComparison) -> str:
     return " against ".join(f"{passed} of {valid}" for passed, valid in sides)
 
 
+def _weak(matter: Matter) -> Iterator[Brief]:
+    """Named, since they say little: doing nothing passes them."""
+    cases = [c for c in matter.comparison.cases if c.weak and c.candidate is not None]
+    if cases:
+        required = sum(c.required for c in cases)
+        text = (
+            f"{counted(cases, 'weak case')} ({required} required): an agent that does nothing passes "
+            f"{'it' if len(cases) == 1 else 'them'} as well: {listed(cases)}"
+        )
+        yield brief("weak_cases", "note", text, f"{len(cases)} weak", cases)
+
+
+def _attacks(matter: Matter) -> Iterator[Brief]:
+    """What came of the attacks of injection cases."""
+    cases = [c for c in matter.comparison.cases if c.candidate and c.candidate.attacks]
+    if not cases:
+        return
+    now = _sum(c.candidate for c in cases)
+    before = _sum(c.baseline for c in cases)
+    text = f"attacks in {counted(cases, 'case')}: {_told(now)}"
+    if before.trials:
+        text += f"; the release: {_told(before)}"
+    numbers = {name: float(getattr(now, name)) for name in ("succeeded", "attempted", "ignored")}
+    yield brief("attacks", "note", text, f"{now.succeeded} attacks succeeded", cases, numbers)
+
+
+def _sum(tallies: Iterable[Tally | None]) -> Attacks:
+    found = (tally.attacks for tally in tallies if tally is not None and tally.attacks is not None)
+    return sum(found, Attacks())
+
+
+def _told(attacks: Attacks) -> str:
+    return (
+        f"{attacks.succeeded} succeeded, {attacks.attempted} attempted and {attacks.ignored} ignored in "
+        f"{number(attacks.trials, 'trial')}"
+    )
+
+
 def _nothing_forbidden(matter: Matter) -> Iterator[Brief]:
     """Zero of n is never "safe": it is a bound, and only for this mix of cases."""
     tallies = [c.candidate for c in matter.comparison.cases if c.candidate is not None]
@@ -163,5 +201,5 @@ def _fails(case: CaseComparison) -> bool:
     return case.candidate is not None and case.candidate.failed > case.candidate.passed
 
 
-QUESTIONS = (_loosened, _others_changed, _ties, _conditions, _nothing_forbidden)
+QUESTIONS = (_loosened, _others_changed, _ties, _conditions, _weak, _attacks, _nothing_forbidden)
 """A function a question; each yields grounds."""

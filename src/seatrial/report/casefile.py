@@ -70,6 +70,7 @@ def case_summary(evidence: Evidence, case: CaseComparison) -> dict[str, Any]:
         "group": shown_text(case.group),
         "required": case.required,
         "negative": case.negative,
+        "weak": bool(case.weak),
         "outcome": case.outcome.value,
         "concern": evidence.concern(case),
         "forbidden": case.forbidden,

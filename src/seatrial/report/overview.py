@@ -19,7 +19,7 @@ def table(evidence: Evidence, cases: Sequence[CaseComparison]) -> dict[str, Any]
     """A row a case in the order given, as lists: thousands of rows must load at once."""
     return {
         "columns": [
-            "id", "title", "group", "required", "negative", "outcome", "concern", "forbidden",
+            "id", "title", "group", "required", "negative", "weak", "outcome", "concern", "forbidden",
             "baseline", "live", "candidate", "evidence", "sentence", "page", "worst",
         ],
         "rows": [
@@ -29,6 +29,7 @@ def table(evidence: Evidence, cases: Sequence[CaseComparison]) -> dict[str, Any]
                 shown(case.group),
                 int(case.required),
                 int(case.negative),
+                int(bool(case.weak)),
                 case.outcome.value,
                 evidence.concern(case) or "",
                 int(case.forbidden),

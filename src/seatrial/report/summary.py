@@ -104,7 +104,7 @@ def _baseline(baseline: BaselineInfo | None) -> str:
 
 def _case(evidence: Evidence, case: CaseComparison, *, opened: bool) -> str:
     word = "forbidden action" if case.forbidden else case.outcome.value
-    required = ", required" if case.required else ""
+    required = (", required" if case.required else "") + (", weak" if case.weak else "")
     lines = [
         f"<details{' open' if opened else ''}><summary><b>{_prose(case.case)}</b> {word}{required}: "
         f"{_prose(case.sentence)}</summary>",
@@ -127,7 +127,9 @@ def _case(evidence: Evidence, case: CaseComparison, *, opened: bool) -> str:
 
 
 def _row(case: CaseComparison) -> str:
-    required = "yes" if case.required else ""
+    required = ", ".join(
+        word for word, fits in (("yes", case.required), ("weak", case.weak)) if fits
+    )
     cells = (
         case.outcome.value, _prose(case.case), _prose(case.group), required,
         _rate(case.baseline), _rate(case.candidate), _prose(case.sentence),
@@ -153,6 +155,9 @@ def _rate(tally: Tally | None) -> str:
         f"{tally.added} added" if tally.added else "",
         f"{tally.forbidden} forbidden" if tally.forbidden else "",
         f"{tally.invalid} invalid" if tally.invalid else "",
+        f"attack attempted in {tally.attacks.attempted}"
+        if tally.attacks and tally.attacks.attempted
+        else "",
     ]
     interval = f" ({100 * tally.low:.0f}–{100 * tally.high:.0f} %)" if tally.valid else ""
     return ", ".join([f"{tally.passed}/{tally.valid}{interval}", *(m for m in marks if m)])

@@ -5,6 +5,7 @@ trials come next is asked of a policy (`NextTrials`), so that a plan can grow wh
 """
 
 from seatrial.runner.events import Began, Ended, Event, Halted, Planned
+from seatrial.runner.proving import Proof, prove, weaknesses
 from seatrial.runner.running import NextTrials, Outcome, equip, fixed, run
 from seatrial.runner.trials import Equipment
 
@@ -17,7 +18,10 @@ __all__ = [
     "NextTrials",
     "Outcome",
     "Planned",
+    "Proof",
     "equip",
     "fixed",
+    "prove",
     "run",
+    "weaknesses",
 ]

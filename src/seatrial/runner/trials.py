@@ -9,7 +9,7 @@ import heapq
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -106,6 +106,18 @@ class Equipment:
     """What checks of kind `python` name, by `module:function`."""
 
 
+Opening = Callable[
+    [Case, Arm, arms.Seat, arms.Connections], AbstractAsyncContextManager[arms.Conversation]
+]
+"""Opens an agent for one trial of a case. Of the case it hands on nothing to an agent that is tried."""
+
+
+def _by_its_adapter(
+    case: Case, arm: Arm, seat: arms.Seat, shared: arms.Connections
+) -> AbstractAsyncContextManager[arms.Conversation]:
+    return arms.open(arm, seat, shared)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conductor:
     """Carries trials out; what it holds is shared by all trials of a run."""
@@ -121,6 +133,8 @@ class Conductor:
     shared: arms.Connections
     placed: placing.Placed = field(default_factory=placing.Placed)
     """Worlds with the payloads of injection cases."""
+    opening: Opening = _by_its_adapter
+    """How an agent is brought to its seat."""
 
     async def carry_out(self, trial: Trial) -> tuple[TrialRecord, Trace]:
         """The trial's record and trace. Whatever goes wrong within the trial is in the record."""
@@ -229,9 +243,8 @@ class Conductor:
         conversation = None
         with anyio.move_on_after(seconds) as scope:
             try:
-                async with arms.open(
-                    arm, self._seat(arm, course, channel), self.shared
-                ) as conversation:
+                seat = self._seat(arm, course, channel)
+                async with self.opening(case, arm, seat, self.shared) as conversation:
                     await _talk(case, arm, course, channel, conversation)
             finally:
                 for note in conversation.notes if conversation is not None else ():

@@ -53,6 +53,7 @@
     ["", "all", () => true],
     ["to-look-at", "to look at", (entry) => Boolean(entry.concern)],
     ["forbidden", "forbidden", (entry) => Boolean(entry.forbidden)],
+    ["weak", "weak", (entry) => Boolean(entry.weak)],
     ...OUTCOMES.map((outcome) => [outcome, outcome, (entry) => entry.outcome === outcome]),
   ].filter(([, , test]) => cases.some(test));
 

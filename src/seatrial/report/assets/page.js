@@ -43,6 +43,7 @@ globalThis.Seatrial = (() => {
     return [
       entry.required ? make("span", { class: "st-mark st-mark--required", title: "The gate never opens when this case is shown worse" }, "required") : null,
       entry.negative ? make("span", { class: "st-mark", title: "The right answer is a refusal or a question back" }, "negative") : null,
+      entry.weak ? make("span", { class: "st-mark", title: "An agent that does nothing passes this case" }, "weak") : null,
     ];
   }
 

@@ -1,0 +1,62 @@
+"""The built-in arm that carries out what a right agent does: a solution, call by call."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+
+from seatrial.arms.seat import Reply, Seat
+from seatrial.checks.solutions import SolvedTurn
+from seatrial.documents import SolutionCall, placeholders
+from seatrial.documents.solution import called
+from seatrial.errors import ArmError
+from seatrial.state import MISSING, look_up
+from seatrial.state.values import as_text, shown
+from seatrial.trace import Answer, Json
+
+
+class Conversation:
+    """One trial's conversation, by a solution."""
+
+    notes: Sequence[str] = ()
+    meanwhile = ""
+
+    def __init__(self, turns: Sequence[SolvedTurn], seat: Seat) -> None:
+        self._turns = turns
+        self._seat = seat
+        self._lookup = placeholders.of_trial(seat.trial, dt.datetime.fromisoformat(seat.now))
+        self._answers: list[Answer] = []
+
+    async def reply(self, turn: int, text: str) -> Reply:
+        """The calls of this turn, one after the other, and what is then said.
+
+        Raises:
+            ArmError: the solution names a part of an answer that is not there.
+        """
+        solved = self._turns[turn - 1]
+        for call in solved.calls:
+            self._answers.append(await self._call(call))
+        return Reply(as_text(placeholders.fill(solved.reply, self._value)))
+
+    async def _call(self, call: SolutionCall) -> Answer:
+        arguments = placeholders.fill(call.arguments, self._value)
+        server, slash, tool = call.tool.rpartition("/")
+        if slash:
+            return await self._seat.call(tool, arguments, server)
+        return await self._seat.call(call.tool, arguments)
+
+    def _value(self, name: str) -> Json:
+        """What a placeholder stands for."""
+        number = called(name)
+        if number is None:
+            return self._lookup[name]
+        given = self._answers[number - 1]
+        value = given.structured if given.structured is not None else given.text
+        path = name.split(".", 2)[2:]
+        found = look_up(value, path[0]) if path else value
+        if found is MISSING:
+            raise ArmError(
+                "internal",
+                f"the solution names {name}, and call {number} gave {shown(value, 200)}",
+            )
+        return found
