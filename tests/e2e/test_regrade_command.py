@@ -70,6 +70,17 @@ def test_grading_again_by_the_same_checks_changes_nothing_but_says_where_it_come
     assert again.manifest.regraded.revision == tree.head()
     told = {"run", "regraded"}
     assert again.manifest.model_dump(exclude=told) == first.manifest.model_dump(exclude=told)
+    assert {entry.case: entry.weak for entry in again.manifest.plan} == {REFUND: False, ASK: False}
+
+
+def test_a_case_whose_changed_checks_doing_nothing_passes_is_weak_from_then_on(tree: WorkTree):
+    does(tree, "run", "-s", "small", "--trials", "1")
+    expecting(tree, ASK, {"check": "end_state"})
+
+    does(tree, "regrade", "latest")
+
+    plan = help_desk.newest(tree).manifest.plan
+    assert {entry.case: entry.weak for entry in plan} == {REFUND: False, ASK: True}
 
 
 def test_changed_checks_grade_the_same_traces_anew_in_a_run_of_its_own(tree: WorkTree):
