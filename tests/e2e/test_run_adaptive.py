@@ -155,17 +155,17 @@ def test_means_take_only_the_first_batches(root: Path):
     assert added["b"] > 0
 
 
-def test_case_that_dies_is_certain_after_ten_trials(root: Path):
+def test_case_that_dies_is_certain_after_fourteen_trials(root: Path):
     candidate(root, {"a": "f"})
 
     does(root, *RUN)
 
     assert {key: n for key, n in ran(root).items() if key[0] == "a"} == {
-        ("a", "new"): 4, ("a", "old"): 6,
+        ("a", "new"): 4, ("a", "old"): 10,
     }  # fmt: skip
     case = case_of(root, "a")
     assert case.live is not None
-    assert (case.outcome, case.live.passed, case.live.valid) == ("regressed", 6, 6)
+    assert (case.outcome, case.live.passed, case.live.valid) == ("regressed", 10, 10)
 
 
 @pytest.mark.parametrize("marks", ["f", "pf" * 40])
@@ -264,13 +264,13 @@ def test_without_a_baseline_the_number_is_fixed_and_that_is_said(root: Path):
 def test_run_can_be_bounded(root: Path):
     candidate(root, {"a": "f", "b": "f"})
 
-    _, err = does(root, *RUN, "--max-trials", "18")
+    _, err = does(root, *RUN, "--max-trials", "22")
 
-    assert sum(ran(root).values()) == 18
-    assert "--max-trials 18 left no trials for " in err
+    assert sum(ran(root).values()) == 22
+    assert "--max-trials 22 left no trials for " in err
     _, ground = grounds(root, Gate.CLOSED)
     assert ground.kind == "required_unconfirmed"
-    assert ground.text.endswith("the run was bounded by `--max-trials 18`")
+    assert ground.text.endswith("the run was bounded by `--max-trials 22`")
 
 
 @pytest.mark.parametrize(

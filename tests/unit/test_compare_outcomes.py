@@ -533,9 +533,9 @@ def test_live_baseline_must_confirm_a_regression():
         (case,) = compare(baseline, candidate, POLICY, live=beside).cases
         return case.outcome, case.lacks
 
-    assert outcome("pppppp") == (Outcome.REGRESSED, "")
+    assert outcome("p" * 10) == (Outcome.REGRESSED, "")
     assert outcome("ppp") == (Outcome.UNDECIDED, "confirmation")
-    assert outcome("ffffff") == (Outcome.UNDECIDED, "fresh_baseline")
+    assert outcome("f" * 10) == (Outcome.UNDECIDED, "fresh_baseline")
 
 
 def test_swapped_model_behind_a_pinned_name_is_noticed():

@@ -308,13 +308,21 @@ def test_another_arm_of_the_run_that_was_released_is_held_against_it():
 
 
 def test_stale_baseline_is_undecided_and_closes_nothing():
-    ruling = ruled({**BASE, "b": "ffffff"}, live={"b": "ffffff"})
+    ruling = ruled({**BASE, "b": "ffffff"}, live={"b": "f" * 10})
 
     assert ruling.ruling is Gate.UNDECIDED
     assert set(grounds(ruling, "undecided")) == {"baseline_stale", "suite_worse"}
     assert "record the baseline again" in next(
         g.text for g in ruling.grounds if g.kind == "baseline_stale"
     )
+
+
+@pytest.mark.parametrize(("beside", "effect"), [("p" * 10, "closed"), ("p" * 9 + "f", "undecided")])
+def test_stale_baseline_saves_no_case_that_live_trials_alone_show_worse(beside, effect):
+    ruling = ruled({**BASE, "a": "ffff", "b": "ffffff"}, live={"a": beside, "b": "f" * 10})
+
+    assert grounds(ruling, effect)["required_regressed"] == ("a",)
+    assert grounds(ruling, "undecided")["baseline_stale"] == ("b",)
 
 
 # the cap, and the two profiles

@@ -235,7 +235,6 @@ def _tell(
     left_out: tuple[str, ...],
 ) -> None:
     from seatrial.cli.compared import tell
-    from seatrial.stats.evidence import against_chance
 
     info, nights = found.info, result.nights
     tell(f"Suite {info.suite} against {info.arm} {info.version} ({info.where})", bold=True)
@@ -263,13 +262,13 @@ def _tell(
         tell()
         tell(
             f"Most suspicious now (declined from 1 : {result.needed_case:,.0f}; the suite, "
-            f"{against_chance(result.suite_evidence)}, from 1 : {result.needed_suite:,.0f})"
+            f"{_against(result.suite_evidence)}, from 1 : {result.needed_suite:,.0f})"
         )
     for case in result.cases[:_CASES_SHOWN]:
         required = " (required)" if case.required else ""
         tell(
             f"{case.case}{required}: passed {_of(case.runs)}, the release {_of(case.release)}; "
-            f"{against_chance(case.evidence) if case.evidence > 1 else 'nothing speaks for a decline'}",
+            f"{_against(case.evidence)}",
             indent=2,
         )
 
@@ -296,6 +295,12 @@ def _tell_decline(result: Monitoring, decline: Decline, commits: list[list[str]]
         tell(f"{commit[:10]} {title}", indent=4)
     if len(commits) > _COMMITS_SHOWN:
         tell(f"and {len(commits) - _COMMITS_SHOWN} more", indent=4)
+
+
+def _against(evidence: float) -> str:
+    from seatrial.stats.evidence import against_chance
+
+    return against_chance(evidence) if evidence >= 1.5 else "nothing speaks for a decline"
 
 
 def _of(stretch: Stretch) -> str:

@@ -18,8 +18,10 @@ from seatrial.stats.multiple import discoveries
 from seatrial.stats.sequential import Counts, Decision, Rule, decide
 from seatrial.verdicts import Outcome
 
-CONFIRMING = 6
-"""Live baseline trials by which a regression of a required case must be confirmed, where any can be run."""
+CONFIRMING = 10
+"""Live baseline trials by which a regression of a required case must be confirmed, where any can be run. With 6 of
+them a case that halves under both arms passes for regressed several times as often; a good change hardly ever
+gets here."""
 FALSE_DISCOVERIES = 0.05
 """Share of wrong entries, on average, in the list of other cases that changed."""
 
