@@ -3,7 +3,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fmt test test-browser demo bench docs schema lock clean
+.PHONY: help setup check fmt test test-browser test-npm demo bench docs schema lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -42,7 +42,18 @@ fmt: .venv/ready ## format, and fix what the linter can fix
 	$(BIN)/ruff check --fix .
 
 test: setup ## all tests but those with a target of their own, with branch coverage
-	SEATRIAL_MCP1_PYTHON=$(CURDIR)/.venvs/mcp1/bin/python $(BIN)/pytest -n $(WORKERS) --cov -m 'not browser'
+	SEATRIAL_MCP1_PYTHON=$(CURDIR)/.venvs/mcp1/bin/python $(BIN)/pytest -n $(WORKERS) --cov -m 'not browser and not npm'
+
+.venvs/npm/ready: tests/npm/package.json tests/npm/package-lock.json
+	mkdir -p .venvs/npm
+	cp tests/npm/package.json tests/npm/package-lock.json .venvs/npm/
+	npm ci --prefix .venvs/npm --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
+	touch $@
+
+test-npm: setup ## real MCP servers from npm behind the gateway; skipped where there is no Node.js
+	@if command -v node >/dev/null && command -v npm >/dev/null; then \
+		$(MAKE) .venvs/npm/ready && SEATRIAL_NPM=$(CURDIR)/.venvs/npm $(BIN)/pytest -n $(WORKERS) -m npm tests/npm; \
+	else echo 'test-npm: skipped, there is no Node.js (node and npm) on this machine'; fi
 
 test-browser: setup ## the report in a headless browser; skipped where there is no Chromium
 	$(BIN)/pytest -m browser tests/browser
