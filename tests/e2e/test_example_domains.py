@@ -42,6 +42,12 @@ def test_each_group_has_eight_cases_and_a_case_in_every_domain(catalog: Catalog)
     assert both == {(domain, group) for domain in DOMAINS for group in GROUPS}
 
 
+def test_each_case_proves_itself():
+    code, told, errors = seatrial(EXAMPLE, "check", "--prove")
+
+    assert code == 0, told + errors
+
+
 def test_released_agents_solve_each_case_in_most_trials(catalog: Catalog, run: Run):
     passed = dict.fromkeys(catalog.cases, 0)
     for record in run.records():
