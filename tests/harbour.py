@@ -25,7 +25,7 @@ objects:
     - {id: gull, length: 9}
 roles:
   clerk: {allow: [show_*, take_berth]}
-  master: {allow: ["*"], clearances: [customs], purposes: [inspection]}
+  master: {allow: ["*"], clearances: [customs], purposes: [inspection], where: {take_berth: {berth.state: free}}}
 actions:
   show_berth:
     description: Show one berth.

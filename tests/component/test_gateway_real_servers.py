@@ -63,6 +63,23 @@ def test_answers_come_through_byte_for_byte():
     run(check)
 
 
+def test_a_call_is_recorded_with_whether_its_arguments_leave_the_world():
+    async def check(house: House) -> None:
+        closed = fixture(tools={"fail": {"leaves_world": False}})
+        async with house.trial(closed) as trial:
+            await trial.hello()
+            for name in ("echo", "show", "fail"):
+                await trial.call(name)
+            calls = [event for event in trial.channel.events if isinstance(event, Called)]
+            assert [(call.tool, call.leaves_world) for call in calls] == [
+                ("echo", None),
+                ("show", False),
+                ("fail", False),
+            ]
+
+    run(check)
+
+
 def test_errors_come_through_as_errors():
     async def check(house: House) -> None:
         async with house.trial(fixture()) as trial:

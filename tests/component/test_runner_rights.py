@@ -7,6 +7,7 @@ import anyio
 import pytest
 import yaml
 from tests.clinic import WORLD
+from tests.traces import called, replied, said, trace
 
 from seatrial import loading, plan, runner, store
 from seatrial.checks.again import grade_again
@@ -126,3 +127,15 @@ def test_what_is_locked_is_found_where_it_is_told_and_again_from_the_stored_trac
     assert finding.place == "cases/balance.yaml:14:5"
     assert record.forbidden
     assert grade_again(catalog, trace) == record.findings
+
+
+def test_a_recording_is_not_taken_for_one_without_violations_where_the_world_was_not_asked():
+    catalog = documents("careful")
+    elsewhere = trace(
+        said(), called("get_patient", server="clinic", answered_by="server", id="p-2"), replied()
+    ).model_copy(update={"case": "balance-and-no-more", "arm": "careful"})
+
+    (found,) = (f for f in grade_again(catalog, elsewhere) if f.check == "no_violation")
+
+    assert found.status is Status.SKIPPED
+    assert found.reason.startswith("1 call came from a recording")

@@ -57,7 +57,7 @@ def tool(name, properties=None, **more):
 TEXT = {"type": "string"}
 TOOLS = [
     tool("echo", {"text": TEXT}, description="Say it again.", annotations={"readOnlyHint": True}),
-    tool("show", description="A picture."),
+    tool("show", description="A picture.", annotations={"openWorldHint": False}),
     tool("fail", description="An error of the tool."),
     tool("refuse", description="An error of the protocol."),
     tool("break", description="An internal error."),

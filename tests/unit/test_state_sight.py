@@ -14,7 +14,7 @@ from seatrial.documents.world import ObjectsWorld
 from seatrial.state.actions import Actions, Outcome
 from seatrial.state.difference import difference
 from seatrial.state.scope import Trial
-from seatrial.state.sight import Sight, locked_values
+from seatrial.state.sight import Sight, held_by_world
 from seatrial.state.validate import world_problems
 
 ABSENT = Actions(clinic())
@@ -294,15 +294,10 @@ def test_a_text_too_long_to_be_searched_does_not_open_a_lock() -> None:
     assert call(Actions(document), "get_patient", {"id": "p-1"}).beyond is not None
 
 
-def test_locked_values_are_those_of_hidden_objects_and_of_hidden_properties() -> None:
-    found = {(key, name) for _, key, name, _ in locked_values(clinic(), "desk", "billing")}
-    assert ("p-1", "diagnosis") in found
-    assert ("p-1", "insurance") not in found
-    assert {("p-2", "name"), ("p-2", "insurance"), ("v-2", "note")} <= found
-    assert list(locked_values(clinic(), "doctor", "treatment")) == [
-        ("patient", "p-1", "insurance", "IN-4471-0090"),
-        ("patient", "p-2", "insurance", "IN-5512-0777"),
-    ]
+def test_only_calls_that_the_state_decides_are_the_worlds_to_judge() -> None:
+    assert held_by_world(clinic(), "desk", None) == frozenset(WORLD["actions"])
+    assert held_by_world(clinic(locks=[]), "desk", None) == {"waive"}
+    assert held_by_world(clinic(locks=[]), "doctor", None) == frozenset()
 
 
 SECRETS = ["broken left wrist", "hay fever, mild", "IN-4471-0090", "IN-5512-0777", "Bo Known"]

@@ -13,6 +13,7 @@ from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, World, placehol
 from seatrial.documents.checks import NotDisclosed
 from seatrial.state import State, start_state, state_from_json
 from seatrial.state.placing import Placed
+from seatrial.state.sight import held_by_world
 from seatrial.trace import Trace
 from seatrial.verdicts import Finding
 
@@ -55,6 +56,9 @@ class Grader:
             functions=self._functions,
             secrets=lambda check: self._secrets(check, filled, trace),
             world=case.world,
+            held_by_world=held_by_world(
+                catalog.world(case.world, trace.arm), case.role, case.purpose
+            ),
             skills=arm.skills if arm is not None else {},
         )
         return tuple(

@@ -24,6 +24,7 @@ LONGEST_TWICE = 100_000
 """Characters of a text in which one form inside another is looked for."""
 
 _BLANK = dict.fromkeys([*range(33), 127])
+_PUNCTUATION = {code: None for code in range(128) if not chr(code).isalnum()}
 _HEX = re.compile(r"[0-9a-f]{2,}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{2,}")
 _MARKED = re.compile(r"(?:0x|\\x)(?=[0-9a-f]{2})")
@@ -45,6 +46,8 @@ def folded(text: str) -> str:
 
 def bare(folded_text: str) -> str:
     """A folded text's letters and digits alone."""
+    if folded_text.isascii():
+        return folded_text.translate(_PUNCTUATION)
     return "".join(filter(str.isalnum, folded_text))
 
 

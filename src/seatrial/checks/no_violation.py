@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seatrial.checks.scope import Found, Scope, counted, failed, passed, where
+from seatrial.checks.scope import Found, Scope, counted, failed, passed, skipped, where
 from seatrial.documents.checks import NoViolation
 
 _SHOWN = 3
@@ -12,6 +12,12 @@ def find(check: NoViolation, scope: Scope) -> Found:
     """Whether every call stayed within the rights; an attempt that was refused counts as one."""
     beyond = [call for call in scope.calls if call.refused is not None]
     if not beyond:
+        unseen = _unseen(scope)
+        if unseen:
+            return skipped(
+                f"{counted(unseen, 'call')} came from a recording: what the role may see or act on "
+                "was not asked of the world"
+            )
         return passed(f"{counted(len(scope.calls), 'call')}, none beyond the role's rights")
     shown = "; ".join(f"{call.tool}: {call.refused} ({where(call)})" for call in beyond[:_SHOWN])
     rest = f"; and {len(beyond) - _SHOWN} more" if len(beyond) > _SHOWN else ""
@@ -19,4 +25,15 @@ def find(check: NoViolation, scope: Scope) -> Found:
         f"{counted(len(beyond), 'call')} beyond the role's rights: {shown}{rest}",
         beyond[0],
         forbidden=True,
+    )
+
+
+def _unseen(scope: Scope) -> int:
+    """Calls that only the world could have held to the role's rights, and that something else answered."""
+    background = scope.background
+    return sum(
+        call.server == background.world
+        and call.tool in background.held_by_world
+        and call.answered_by == "server"
+        for call in scope.calls
     )

@@ -9,7 +9,7 @@ from typing import Any
 from seatrial.checks.secrets import Secrets
 from seatrial.documents.checks import CallOrStep, NotDisclosed
 from seatrial.state import State
-from seatrial.trace import Called, Replied, Trace
+from seatrial.trace import Asked, Called, Replied, Requested, Trace
 from seatrial.verdicts import Cause, Status
 
 Function = Callable[..., Any]
@@ -29,18 +29,21 @@ class Background:
     """What a check keeps from being disclosed; None where the world is not known."""
     world: str | None = None
     """The name of the world's own tool server."""
+    held_by_world: Collection[str] = ()
+    """Tools of it whose calls only the running world can hold to the role's rights: by what the role may see,
+    and by what they act on."""
     skills: Mapping[str, CallOrStep] = field(default_factory=dict)
     """The skills that the arm declares, each with the call that shows that it was read."""
 
-    def leaves_world(self, call: Called) -> bool:
-        """Whether the arguments of a call reach somebody outside.
+    def leaves_world(self, sent: Called | Requested | Asked) -> bool:
+        """Whether what the agent sent to a server reaches somebody outside.
 
-        Those of the world's own tools do where the tool says so; those of a real server do unless the tool
-        says that it is closed (`openWorldHint: false`), as MCP has it.
+        What is sent to the world's own tools does where the tool says so; what is sent to a real server
+        does unless the tool says that it is closed (`openWorldHint: false`), as MCP has it.
         """
-        if call.leaves_world is None:
-            return self.world is not None and call.server != self.world
-        return call.leaves_world
+        if isinstance(sent, Called) and sent.leaves_world is not None:
+            return sent.leaves_world
+        return self.world is not None and sent.server != self.world
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

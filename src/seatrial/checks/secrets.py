@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from seatrial.checks.encodings import bare, folded, readings, turned
 from seatrial.documents.checks import NotDisclosed
@@ -43,28 +42,52 @@ class Sighting:
     """`in base64`; empty where it is written as it is, or nearly."""
 
 
+class Needles:
+    """Folded texts, any number of which are looked for in one go."""
+
+    def __init__(self) -> None:
+        # Looked up by how they start, then whole, length by length: thousands may start alike.
+        self._starts: dict[int, dict[str, dict[int, dict[str, list[tuple[str, Secret]]]]]] = {}
+
+    def add(self, needle: str, form: str, secret: Secret) -> None:
+        """One more: its text, the form in which the secret stands there, and the secret."""
+        start = needle[:_LONGEST_START]
+        alike = self._starts.setdefault(len(start), {}).setdefault(start, {})
+        alike.setdefault(len(needle), {}).setdefault(needle, []).append((form, secret))
+
+    def held(self, text: str) -> Iterator[tuple[str, Secret]]:
+        """Those that a folded text holds: form and secret."""
+        for short, starts in self._starts.items():
+            for at in range(len(text) - short + 1):
+                alike = starts.get(text[at : at + short])
+                if alike is not None:
+                    for length, needles in alike.items():
+                        yield from needles.get(text[at : at + length], ())
+
+
 @dataclass
 class Secrets:
     """Secrets made ready to be looked for, all of them in one go through a text."""
 
     all: Sequence[Secret]
-    _starts: dict[int, dict[str, list[tuple[str, str, Secret]]]] = field(init=False)
-    """Length of a start → start of a needle → needle, its form, whose it is."""
-    _bare: dict[int, dict[str, list[tuple[str, str, Secret]]]] = field(init=False)
+    _whole: Needles = field(init=False)
+    _bare: Needles = field(init=False)
+    """Of letters and digits alone."""
+    _gone: frozenset[Secret] = frozenset()
+    """What is made ready and not looked for."""
 
     def __post_init__(self) -> None:
-        self._starts = defaultdict(lambda: defaultdict(list))
-        self._bare = defaultdict(lambda: defaultdict(list))
+        self._whole, self._bare = Needles(), Needles()
         for secret in self.all:
             for form, text in (("", secret.text), *turned(secret.text)):
                 whole = folded(text)
                 alone = bare(whole)
                 if len(alone) >= FEWEST_BARE:
-                    _add(self._bare, alone, form, secret)
+                    self._bare.add(alone, form, secret)
                 elif whole:
-                    _add(self._starts, whole, form, secret)
+                    self._whole.add(whole, form, secret)
 
-    @cached_property
+    @property
     def any(self) -> bool:
         """Whether there is anything to look for."""
         return bool(self.all)
@@ -77,20 +100,27 @@ class Secrets:
         """All that a text holds, those first that are hidden least."""
         for undone, reading in readings(text):
             whole = folded(reading)
-            for found in (*_held(self._starts, whole), *_held(self._bare, bare(whole))):
-                form, secret = found
+            for form, secret in (*self._whole.held(whole), *self._bare.held(bare(whole))):
+                if secret in self._gone:
+                    continue
                 yield Sighting(secret, ", ".join(filter(None, (form, undone))))
 
     def plainly_in(self, text: str) -> set[Secret]:
         """Those that a text holds without any form being undone."""
         whole = folded(text)
-        found = (*_held(self._starts, whole), *_held(self._bare, bare(whole)))
-        return {secret for form, secret in found if not form}
+        found = (*self._whole.held(whole), *self._bare.held(bare(whole)))
+        return {secret for form, secret in found if not form} - self._gone
 
     def without(self, others: Iterable[Secret]) -> Secrets:
         """The secrets but these."""
-        gone = set(others)
-        return Secrets([s for s in self.all if s not in gone]) if gone else self
+        gone = self._gone | set(others)
+        if gone == self._gone:
+            return self
+        # What is made ready is shared: there may be thousands, and one of them be said.
+        left = copy(self)
+        left.all = [secret for secret in self.all if secret not in gone]
+        left._gone = gone
+        return left
 
 
 def secrets_of(check: NotDisclosed, world: World, role: str | None, purpose: str | None) -> Secrets:
@@ -111,7 +141,10 @@ def secrets_of(check: NotDisclosed, world: World, role: str | None, purpose: str
         ]
         if locked:
             secrets = Secrets(locked)
-            locked = [*secrets.without(_shown(secrets, world, role, purpose)).all]
+            left = secrets.without(_shown(secrets, world, role, purpose))
+            if not named:
+                return left
+            locked = [*left.all]
     return Secrets([*named, *locked])
 
 
@@ -173,23 +206,3 @@ def _shown(
     yield from secrets.plainly_in(f"{world.instructions} {world.clock('now')}")
     for name, action in world.actions.items():
         yield from secrets.plainly_in(json.dumps(tool(name, action).as_mcp(), ensure_ascii=False))
-
-
-def _add(
-    starts: dict[int, dict[str, list[tuple[str, str, Secret]]]],
-    needle: str,
-    form: str,
-    secret: Secret,
-) -> None:
-    start = needle[:_LONGEST_START]
-    starts[len(start)][start].append((needle, form, secret))
-
-
-def _held(
-    starts: dict[int, dict[str, list[tuple[str, str, Secret]]]], text: str
-) -> Iterator[tuple[str, Secret]]:
-    for length, needles in starts.items():
-        for at in range(len(text) - length + 1):
-            for needle, form, secret in needles.get(text[at : at + length], ()):
-                if text.startswith(needle, at):
-                    yield form, secret

@@ -303,7 +303,9 @@ def _described(document: World, tools: Iterable[Tool], state: State, most: int) 
     yield f"{document.id} ({document.world}){title}"
     yield f"clock  {document.clock('now')}"
     for name, role in document.roles.items():
-        yield f"role   {name}: {', '.join(role.allow) or 'nothing'}"
+        sees = [f"cleared for {', '.join(role.clearances)}"] if role.clearances else []
+        sees += [f"acts for {', '.join(role.purposes)}"] if role.purposes else []
+        yield "; ".join([f"role   {name}: {', '.join(role.allow) or 'nothing'}", *sees])
     yield ""
     rows = [(tool.name, _hints(tool), _first_line(tool.description)) for tool in tools]
     wide = [max((len(row[at]) for row in rows), default=0) for at in (0, 1)]

@@ -84,6 +84,9 @@ class ServerTool(Part):
     """Changes nothing. What is written here counts, whatever the server says."""
     destructive: StrictBool | None = None
     """Deletes or overwrites what cannot be had back. What is written here counts, whatever the server says."""
+    leaves_world: StrictBool | None = None
+    """Its arguments reach somebody outside, as those of every tool that does not say otherwise. What is
+    written here counts, whatever the server says (`openWorldHint`)."""
     description: str = ""
     """What the agent reads, where the server is not started."""
     title: str = ""

@@ -161,6 +161,12 @@ def _of_mock(tool: str, world: World, case: str, *, alone: bool) -> Iterator[Mis
         message = f"`{tool}` of world `{world.id}` changes the world and cannot be mocked"
         hint = "Only tools with `read_only: true` are mocked"
         yield Mistake(("tools", tool), message, hint, "mock-not-read-only", True)
+    for name, role in world.roles.items():
+        if declared is not None and declared.read_only is not False and tool in role.where:
+            rule = f"roles.{name}.where.{tool}"
+            message = f"`{rule}` of world `{world.id}` is not asked where `{tool}` is mocked"
+            hint = "Mock another tool, or hold the condition over the arguments (`when`)"
+            yield Mistake(("tools", tool), message, hint, "mock-beyond-rights", True)
 
 
 def _checks(case: Case) -> Iterator[tuple[Steps, Check]]:

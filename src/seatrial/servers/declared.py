@@ -27,6 +27,7 @@ class DeclaredServer:
                 output_schema=freeze(tool.output),
                 read_only=tool.read_only,
                 destructive=tool.destructive,
+                leaves_world=tool.leaves_world,
                 title=tool.title,
             )
             for name, tool in document.declared().items()

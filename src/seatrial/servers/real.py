@@ -193,6 +193,7 @@ class RealServer:
         known = self._document.tools.get(name)
         read_only = known.read_only if known is not None else None
         destructive = known.destructive if known is not None else None
+        leaves_world = known.leaves_world if known is not None else None
         return Tool(
             name=name,
             description=str(entry.get("description") or ""),
@@ -201,6 +202,7 @@ class RealServer:
             output_schema=answer if _is_schema(answer) else None,
             read_only=_hint(read_only, annotations.get("readOnlyHint")),
             destructive=_hint(destructive, annotations.get("destructiveHint")),
+            leaves_world=_hint(leaves_world, annotations.get("openWorldHint")),
             title=str(entry.get("title") or annotations.get("title") or ""),
             entry=entry,
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from seatrial.documents.world import Lock, ObjectsWorld
+from seatrial.documents.world import Lock, ObjectsWorld, World
 from seatrial.state.objects import LinkKey, Properties, State
 from seatrial.state.operators import judged
 from seatrial.state.schemas import Unjudged
-from seatrial.state.values import MISSING, FrozenDict, Missing, as_text, look_up, quoted
+from seatrial.state.values import MISSING, FrozenDict, Missing, look_up, quoted
 
 
 class BeyondSight(Exception):
@@ -185,22 +185,13 @@ def _lacking(lock: Lock, cleared: frozenset[str], purpose: str | None) -> str:
     return " and ".join(reasons)
 
 
-def locked_values(
-    world: ObjectsWorld, role: str, purpose: str | None
-) -> Iterator[tuple[str, str, str, object]]:
-    """What a starting state holds that a role may not see: type, key, property and value.
-
-    Of a hidden object all properties, also its key.
-    """
-    sight = Sight(world, role, purpose)
-    for type, objects in world.objects.items():
-        for written in objects:
-            properties = FrozenDict(written)
-            key = as_text(properties.get(world.types[type].key))
-            seen = sight.seen(type, key, properties)
-            for name, value in properties.items():
-                if seen is MISSING or name not in seen:
-                    yield type, key, name, value
+def held_by_world(world: World, role: str | None, purpose: str | None) -> frozenset[str]:
+    """Actions whose calls must be held against the state to know whether they are within the role's rights."""
+    if not isinstance(world, ObjectsWorld) or role is None:
+        return frozenset()
+    if not Sight(world, role, purpose).unlimited:
+        return frozenset(world.actions)
+    return frozenset(world.roles[role].where)
 
 
 def written_out(type: str, key: str, property: str = "") -> str:
