@@ -313,8 +313,11 @@ def _only(
     from seatrial.records import PlannedCase
 
     documents = {case.id: case for case in selection.catalog.suite_cases(selection.suite)}
+    wanted: set[str] = set()
     for case in cases:
-        if case not in documents:
+        named = documents.keys() & set(selection.catalog.named(case))
+        wanted |= named
+        if not named:
             near = difflib.get_close_matches(case, documents, n=3) or sorted(documents)[:8]
             raise UsageError(
                 f"suite {selection.suite.id} has no case {case!r}",
@@ -322,7 +325,7 @@ def _only(
             )
     planned = []
     for entry in selection.cases:
-        if entry.case in cases:
+        if entry.case in wanted:
             document = documents[entry.case]
             planned.append(
                 PlannedCase(

@@ -10,7 +10,7 @@ from seatrial.documents import Case
 from seatrial.records import TrialRecord
 from seatrial.report.alignment import Row, align, distance, first_divergence
 from seatrial.report.evidence import Evidence, Side
-from seatrial.report.expectations import check_label, expected_changes
+from seatrial.report.expectations import check_label, expected_changes, goal_label
 from seatrial.report.trials import (
     PARTS_SHOWN,
     VALUE_SHOWN,
@@ -138,6 +138,17 @@ def _checks(
         }
         for path, turn, check in (document.placed_checks() if document else ())
     }
+    if document is not None and document.attack is not None:
+        path = "attack.goal"
+        checks[path] = {
+            "path": path,
+            "check": "attack",
+            "label": shown_text(goal_label(document.attack), VALUE_SHOWN),
+            "turn": None,
+            "severity": "critical",
+            "because": "",
+            "place": shown_text(evidence.place(case, path)),
+        }
     for trials in sides.values():
         for finding in (f for trial in trials for f in trial.record.findings):
             checks.setdefault(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from seatrial.documents import Case, Check, Condition
+from seatrial.documents import Attack, Case, Check, Condition
 from seatrial.documents.checks import (
     AnyOf,
     ArgumentsValid,
@@ -117,6 +117,15 @@ def check_label(check: Check) -> str:
             return _not_disclosed(check)
         case _:
             assert_never(check)
+
+
+def goal_label(attack: Attack) -> str:
+    """What an attacker wants, in words, and by which payload."""
+    wants = [_step(call) for call in attack.goal.calls]
+    if attack.goal.state is not None:
+        wants.append(", ".join(_lines(attack.goal.state)))
+    payload = f", by payload {attack.variant} of {attack.payloads}" if attack.variant else ""
+    return f"what the attacker wants{payload}: {' or '.join(wants)}"
 
 
 def expected_changes(case: Case) -> list[dict[str, Any]]:
