@@ -8,7 +8,7 @@ BIN := .venv/bin
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-setup: .venv/ready .venvs/mcp1/ready ## make .venv from the lock, and .venvs/mcp1 with the 1.x MCP SDK
+setup: .venv/ready .venvs/mcp1/ready .venvs/frameworks/ready ## make .venv from the lock, and beside it the 1.x MCP SDK and agent frameworks
 
 .venv/locked: requirements/dev.lock
 	$(PYTHON) -c 'import sys; sys.exit("Seatrial needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
@@ -24,6 +24,11 @@ setup: .venv/ready .venvs/mcp1/ready ## make .venv from the lock, and .venvs/mcp
 .venvs/mcp1/ready: requirements/mcp1.lock
 	$(PYTHON) -m venv --clear .venvs/mcp1
 	.venvs/mcp1/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/mcp1.lock
+	touch $@
+
+.venvs/frameworks/ready: requirements/frameworks.lock .venv/locked
+	$(PYTHON) -m venv --clear .venvs/frameworks
+	$(BIN)/uv pip install --quiet --require-hashes --python .venvs/frameworks/bin/python -r requirements/frameworks.lock
 	touch $@
 
 check: .venv/ready ## format, lint, types, floors, workflows
@@ -42,7 +47,9 @@ fmt: .venv/ready ## format, and fix what the linter can fix
 	$(BIN)/ruff check --fix .
 
 test: setup ## all tests but those with a target of their own, with branch coverage
-	SEATRIAL_MCP1_PYTHON=$(CURDIR)/.venvs/mcp1/bin/python $(BIN)/pytest -n $(WORKERS) --cov -m 'not browser and not npm'
+	SEATRIAL_MCP1_PYTHON=$(CURDIR)/.venvs/mcp1/bin/python \
+	SEATRIAL_FRAMEWORKS_PYTHON=$(CURDIR)/.venvs/frameworks/bin/python \
+	$(BIN)/pytest -n $(WORKERS) --cov -m 'not browser and not npm'
 
 .venvs/npm/ready: tests/npm/package.json tests/npm/package-lock.json
 	mkdir -p .venvs/npm
@@ -77,6 +84,7 @@ lock: ## resolve the requirements anew
 	$(BIN)/$(COMPILE) --upgrade --extra dev pyproject.toml --output-file requirements/dev.lock
 	$(BIN)/$(COMPILE) --upgrade --constraint requirements/dev.lock pyproject.toml --output-file requirements/runtime.lock
 	$(BIN)/$(COMPILE) --upgrade requirements/mcp1.in --output-file requirements/mcp1.lock
+	$(BIN)/$(COMPILE) --upgrade requirements/frameworks.in --output-file requirements/frameworks.lock
 
 clean: ## remove what was made here
 	rm -rf .venv .venvs build dist htmlcov .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
