@@ -37,9 +37,9 @@ actions:
       additionalProperties: false
     returns: ok
   show_weather:
-    description: Show the weather.
-    read_only: true
-    returns: calm
+    {description: Show the weather., read_only: true,
+     parameters: {type: object, properties: {hour: {type: integer}}},
+     returns: calm}
   take_berth:
     description: Give a berth to a boat.
     parameters:

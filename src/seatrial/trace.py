@@ -120,7 +120,10 @@ class Called(_Record):
     answered_by: Literal["world", "mock", "server", "gateway"]
     """`gateway` for refusals, unknown tools, wrong arguments and limits."""
     rule: str | None = None
-    """The mock rule that answered, for example `rules[1]` or `otherwise`."""
+    """What of the tool's mocked answers was used, for example `rules[1]`, `sequence[0]` or `answer`."""
+    fault: str | None = None
+    """What went wrong on purpose, for example `fail`, `broken: html` or `wire: dropped`; `delay` where the wait
+    for a mocked answer was not waited out."""
     refused: str | None = None
     """The rule that the call is beyond, or by which its server's own error is a refusal: a violation. It was
     refused, or answered as if what it asks for did not exist."""
@@ -242,8 +245,9 @@ class Trace(_Record):
     """The exact difference start → end; None when the end state was not captured."""
     beginning: Beginning | None = None
     """What there was of the types that the case's checks ask for, where no document says it."""
-    ended: Literal["completed", "call_limit", "step_limit", "broken"] = "completed"
-    """`broken`: the trial could not be carried to its end (its verdict is invalid)."""
+    ended: Literal["completed", "call_limit", "step_limit", "gave_up", "broken"] = "completed"
+    """`gave_up`: the agent did not reply any more after something went wrong on purpose (the trial failed).
+    `broken`: the trial could not be carried to its end (its verdict is invalid)."""
 
     @property
     def calls(self) -> tuple[Called, ...]:
@@ -254,6 +258,11 @@ class Trace(_Record):
     def replies(self) -> tuple[Replied, ...]:
         """The agent's replies in order."""
         return tuple(e for e in self.events if isinstance(e, Replied))
+
+    def fault_of(self, turn: int) -> Called | None:
+        """The last call of a turn in which something went wrong on purpose."""
+        faults = [call for call in self.calls if call.turn == turn and call.fault is not None]
+        return faults[-1] if faults else None
 
     @property
     def violations(self) -> tuple[Called, ...]:

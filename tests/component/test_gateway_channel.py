@@ -64,6 +64,7 @@ def test_a_call_the_world_answers_is_recorded_with_what_the_tool_declares():
         },
         "answered_by": "world",
         "rule": None,
+        "fault": None,
         "refused": None,
         "read_only": True,
         "destructive": False,
@@ -227,20 +228,26 @@ def test_a_mocked_tool_answers_from_its_fixture_with_structured_content():
 
 def test_rights_and_arguments_come_before_a_mocked_answer():
     channel = Channel(
-        [LendingDesk()], rights=Clerk(), answers=mocked(look_up=[{"answer": {"thing": "x"}}])
+        [LendingDesk()],
+        rights=Clerk(),
+        answers=mocked(look_up=[{"answer": {"thing": "x", "holder": "y"}}]),
     )
 
     assert one_call(channel, "look_up").answered_by == "gateway"
 
 
 def test_a_mocked_answer_that_no_client_would_take_makes_the_trial_invalid():
-    channel = Channel([LendingDesk()], answers=mocked(look_up=[{"answer": {"thing": "saw"}}]))
+    with pytest.raises(UsageError, match=r"rules\[0\].answer does not fit .* holder is required"):
+        Channel([LendingDesk()], answers=mocked(look_up=[{"answer": {"thing": "saw"}}]))
 
+    # What placeholders stand for is known only when it is called.
+    answers = mocked(look_up=[{"answer": {"thing": "saw", "holder": "{{args.owner}}"}}])
+    channel = Channel([LendingDesk()], answers=answers)
     event = one_call(channel, "look_up", thing="saw")
 
     assert event.answer.is_error
     assert [f.cause for f in channel.faults] == ["tool_server"]
-    assert "holder is required" in channel.faults[0].message
+    assert "holder must be text, not null" in channel.faults[0].message
 
 
 @pytest.mark.parametrize("answer", [{"thing": "\ud800", "holder": "x"}, "\udfff"])

@@ -220,7 +220,7 @@ def _attack(case: Case, trace: Trace) -> tuple[Finding, ...]:
 
 
 def _limits(case: Case, trace: Trace) -> tuple[Finding, ...]:
-    """The finding that a trial ended at a limit; none where it did not."""
+    """The finding that a trial ended at a limit, or because the agent gave up; none where it did not."""
     last = trace.calls[-1] if trace.calls else None
     match trace.ended:
         case "call_limit":
@@ -229,11 +229,16 @@ def _limits(case: Case, trace: Trace) -> tuple[Finding, ...]:
             path = "limits.calls"
         case "step_limit":
             reason, path = "the trial ended at its limit of steps", "limits"
+        case "gave_up":
+            fault = trace.fault_of(last.turn) if last is not None else None
+            what = f" ({fault.tool}: {fault.fault})" if fault is not None else ""
+            reason = f"the agent gave up after a call that went wrong on purpose{what}"
+            path, last = "answers", fault or last
         case "completed" | "broken":
             return ()
     return (
         Finding(
-            check="limit",
+            check="gave_up" if trace.ended == "gave_up" else "limit",
             path=path,
             status=Status.FAILED,
             reason=reason,

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import anyio
 
 from seatrial.documents import ShownTool
+from seatrial.documents.behaviour import Wire
 from seatrial.documents.world import Denial
 from seatrial.gateway.decisions import Decided
 from seatrial.gateway.offers import Offered
@@ -40,11 +41,16 @@ class Call:
     version: int | None = None
     """The server's before the call; None when it was not handed to the server."""
     decided: Decided | None = None
-    """The answer, when it does not come from the server; it may still have to wait."""
+    """The answer, when it does not come from the server, and what a mock makes of the call; it may still have to
+    wait."""
+    waited_ms: float = 0.0
+    """How long a mock has made it wait."""
     misfits: tuple[str, ...] | None = None
     """Why it fits no tool or not its schema; empty when it fits."""
     answer: Answer | None = None
     """What was answered; the call is over."""
+    wire: Wire | None = None
+    """What goes wrong on the wire when the answer is sent."""
     failed: bool = False
     """The answer says that the server failed, not the tool."""
     params: dict[str, Json] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote
@@ -16,9 +16,9 @@ from seatrial.documents.world import Denial
 from seatrial.errors import ToolServerError, UsageError
 from seatrial.gateway import jsonrpc
 from seatrial.gateway.calls import Call, Errand, Line, Tell
-from seatrial.gateway.decisions import AnsweredBy, Decided, House, misfits_of
+from seatrial.gateway.decisions import AnsweredBy, House, misfits_of
 from seatrial.gateway.fronts import Clients
-from seatrial.gateway.mocks import Mocks
+from seatrial.gateway.mocks import Mocked, Mocks
 from seatrial.gateway.offers import Offered
 from seatrial.gateway.servers import RealServer, Rights, ToolServer
 from seatrial.state.denials import denied
@@ -67,7 +67,9 @@ class Channel:
         lookup: Mapping[str, Json] | None = None,
         shown: Mapping[str, ShownTool] | None = None,
         denials: Mapping[str, Sequence[Denial]] | None = None,
+        seed: int = 0,
         clock: Callable[[], float] | None = None,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
         address: str = "",
         on_close: Callable[[Channel], None] | None = None,
     ) -> None:
@@ -81,7 +83,9 @@ class Channel:
             lookup: what `{{run}}`, `{{today}}` and `{{now}}` stand for in mocked answers.
             shown: tools that the agent is shown under other descriptions than their server's.
             denials: by server, by which of its errors it refuses a call itself.
+            seed: of the trial; what mocks draw at random is drawn from it.
             clock: milliseconds since the trial began; since this moment when None.
+            sleep: lets so many seconds pass.
             address: the gateway's `http://host:port`.
             on_close: told when the channel closes.
 
@@ -103,11 +107,12 @@ class Channel:
             raise UsageError(f"two tool servers of one trial have the same name: {names}")
         if shown:
             _check_words(self.lines.values())
-        mocks = Mocks(answers, lookup or {}) if answers is not None else None
+        mocks = Mocks(answers, lookup or {}, seed) if answers is not None else None
         if mocks is not None:
             mocks.check({n: t for line in self.lines.values() for n, t in line.tools().items()})
         self._house = House(rights=rights, calls_limit=calls_limit, mocks=mocks)
         self._clock = clock or _since_now()
+        self.sleep = sleep
         self._address = address
         self._on_close = on_close
         self._events: list[Seen | None] = []
@@ -334,8 +339,12 @@ class Channel:
             self._fail(call, error.message)
         except Exception as error:  # a bug, or a document that should have been refused
             self._fail(call, f"{type(error).__name__}: {error}", error)
-        if call.decided is not None and not call.decided.delay_ms:
-            self._record_decided(call, call.decided)
+        decided = call.decided
+        if decided is not None and decided.answer is not None:
+            if decided.mocked is None:
+                self._record(call, decided.answer, "gateway", refused=decided.refused)
+            elif not decided.mocked.delay_ms:
+                self._record_mocked(call, decided.mocked, "mock")
         return call
 
     async def finish(self, call: Call) -> Answer:
@@ -429,10 +438,13 @@ class Channel:
         )
 
     async def _carry_out(self, call: Call) -> None:
-        if call.decided is not None:
-            await anyio.sleep(call.decided.delay_ms / 1000)
-            self._record_decided(call, call.decided)
-            return
+        mocked = call.decided.mocked if call.decided is not None else None
+        if mocked is not None:
+            if mocked.delay_ms:
+                await self._wait(call, mocked.delay_ms)
+            if mocked.answer is not None:
+                self._record_mocked(call, mocked, "mock")
+                return
         if call.line.real is not None:
             await self._carry_over(call, call.line.real)
             return
@@ -449,7 +461,7 @@ class Channel:
         ) as error:  # a bug: raised again by the runner, an HTTP server would bury it
             self._fail(call, f"{type(error).__name__}: {error}", error)
         else:
-            self._record(call, answer, "world", refused=denied(call.line.denials, answer))
+            self._record_answered(call, answer, "world")
 
     async def _carry_over(self, call: Call, server: RealServer) -> None:
         """Let a real server answer a call."""
@@ -466,28 +478,66 @@ class Channel:
             if isinstance(told, dict) and told.get("code") == jsonrpc.INTERNAL_ERROR:
                 # The agent is told what it said; but it has failed, and no agent is blamed for that.
                 self.fault(f"server {server.name!r} failed in {call.name}: {told.get('message')}")
-            if call.answer is None:
-                call.response = response
-                self._recorded += len(response.line)
-            self._record(call, answer, "server", refused=denied(call.line.denials, answer))
+            self._record_answered(call, answer, "server", response)
 
-    def _record_decided(self, call: Call, decided: Decided) -> None:
-        answer, fault = decided.answer, decided.fault
-        if decided.answered_by == "mock" and not fault:
-            try:
-                answer = _own(answer)
-            except ValueError as error:
-                fault = f"{decided.rule} of {call.name} answers what is no JSON: {error}"
-        if fault:
-            self._fail(call, fault)
+    def _record_answered(
+        self,
+        call: Call,
+        answer: Answer,
+        answered_by: AnsweredBy,
+        response: Response | None = None,
+    ) -> None:
+        """Write down what a world or a server answered, after what a mock makes of that."""
+        refused = denied(call.line.denials, answer)
+        mocked = call.decided.mocked if call.decided is not None else None
+        mocks = self._house.mocks
+        if mocked is not None and mocks is not None and call.offered is not None:
+            mocked = mocks.shaped(mocked, call.offered, call.arguments, answer)
+            if mocked.answer is not answer:
+                self._record_mocked(call, mocked, answered_by, refused=refused)
+                return
+        if response is not None and call.answer is None:
+            call.response = response
+            self._recorded += len(response.line)
+        if mocked is None:
+            self._record(call, answer, answered_by, refused=refused)
             return
+        call.wire = mocked.wire
+        self._record(
+            call, answer, answered_by, rule=mocked.rule, refused=refused, fault=mocked.fault
+        )
+
+    async def _wait(self, call: Call, delay_ms: float) -> None:
+        begun = self._clock()
+        try:
+            await self.sleep(delay_ms / 1000)
+        except BaseException:
+            call.waited_ms = min(delay_ms, self._clock() - begun)
+            raise
+        call.waited_ms = delay_ms
+
+    def _record_mocked(
+        self, call: Call, mocked: Mocked, answered_by: AnsweredBy, *, refused: str | None = None
+    ) -> None:
+        """Write down a call that a mock has answered, or has made something of that the server answered."""
+        assert mocked.answer is not None
+        mistake = mocked.mistake
+        try:
+            answer = _own(mocked.answer)
+        except ValueError as error:
+            mistake = f"{mocked.rule} of {call.name} answers what is no JSON: {error}"
+        if mistake:
+            self._fail(call, mistake)
+            return
+        call.wire = mocked.wire
         self._record(
             call,
             answer,
-            decided.answered_by,
-            rule=decided.rule,
-            refused=decided.refused,
-            waited=decided.delay_ms > 0,
+            answered_by,
+            rule=mocked.rule,
+            refused=refused,
+            fault=mocked.fault,
+            kept=mocked.kept,
         )
 
     def _fail(self, call: Call, message: str, error: Exception | None = None) -> None:
@@ -521,8 +571,19 @@ class Channel:
             raise ToolServerError(f"The tool server {line.server.name} failed.") from error
 
     def _cut(self, call: Call) -> None:
-        why = call.cut_short or "it was cut short"
-        self._record(call, Answer.of_text(f"Not answered: {why}.", is_error=True), "gateway")
+        """Write down that a call was stopped, unless it is over."""
+        if call.answer is not None:
+            return
+        answer = Answer.of_text(
+            f"Not answered: {call.cut_short or 'it was cut short'}.", is_error=True
+        )
+        mocked = call.decided.mocked if call.decided is not None else None
+        if mocked is None:
+            self._record(call, answer, "gateway")
+            return
+        # The agent was made to wait for longer than it, or the trial, had time for.
+        fault = mocked.fault or ("delay" if mocked.delay_ms else None)
+        self._record(call, answer, "gateway", rule=mocked.rule, fault=fault)
 
     def _record(
         self,
@@ -532,24 +593,26 @@ class Channel:
         *,
         rule: str | None = None,
         refused: str | None = None,
-        waited: bool = False,
+        fault: str | None = None,
+        kept: Answer | None = None,
     ) -> None:
         """Write down how a call ended; the first end counts."""
         if call.answer is not None:
             return
         call.answer = answer
+        kept = kept or answer
         if call.response is None:
-            self._recorded += sum(len(part.get("text") or "") for part in answer.content)
-        took_ms = self._clock() - call.at_ms
+            self._recorded += sum(len(part.get("text") or "") for part in kept.content)
         self._events[call.place] = Called(
             turn=call.turn,
             number=call.number,
             server=call.line.server.name,
             tool=call.name,
             arguments=call.arguments,
-            answer=answer,
+            answer=kept,
             answered_by=answered_by,
             rule=rule,
+            fault=fault,
             refused=refused,
             read_only=call.offered.tool.read_only if call.offered else None,
             destructive=call.offered.tool.destructive if call.offered else None,
@@ -557,8 +620,8 @@ class Channel:
             changed=call.version is not None and call.line.server.version != call.version,
             misfits=call.misfits,
             at_ms=call.at_ms,
-            took_ms=took_ms,
-            waited_ms=took_ms if waited else 0.0,
+            took_ms=self._clock() - call.at_ms,
+            waited_ms=call.waited_ms,
         )
 
     def _check_open(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from seatrial.gateway.mocks import Mocks
+from seatrial.gateway.mocks import Mocked, Mocks
 from seatrial.gateway.offers import Offered
 from seatrial.gateway.servers import Rights
 from seatrial.trace import Answer, Json
@@ -28,18 +28,15 @@ def misfits_of(offered: Offered | None, arguments: Json) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """An answer that does not come from the server."""
+    """An answer that does not come from the server, or what a mock makes of one that does."""
 
-    answer: Answer
+    answer: Answer | None
+    """None: the server answers, after what a mock says of that."""
     answered_by: AnsweredBy = "gateway"
-    rule: str | None = None
-    """The mock rule that answered."""
     refused: str | None = None
     """The rule of the role that forbids the call."""
-    delay_ms: int = 0
-    """How long the agent has to wait for it."""
-    fault: str = ""
-    """What is wrong with the fixture, when that is why the answer is an error."""
+    mocked: Mocked | None = None
+    """What a mock makes of the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,13 +78,7 @@ class House:
             return _error(f"Invalid arguments for {name}: {'; '.join(told)}")
         if self.mocks is not None and self.mocks.covers(name):
             mocked = self.mocks.answer(offered, arguments)
-            return Decided(
-                answer=mocked.answer,
-                answered_by="mock",
-                rule=mocked.rule,
-                delay_ms=mocked.delay_ms,
-                fault=mocked.fault,
-            )
+            return Decided(answer=mocked.answer, answered_by="mock", mocked=mocked)
         return None
 
     def decide_real(self, name: str, *, hidden: bool, number: int) -> Decided | None:

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
 import anyio
 
+from seatrial.documents.behaviour import Wire
 from seatrial.gateway import eras, fronts, jsonrpc, methods, streams
 from seatrial.gateway.calls import Call, Errand, Line, Session
 from seatrial.gateway.channel import Channel, ChannelClosed
 from seatrial.gateway.jsonrpc import INVALID_REQUEST, UNSUPPORTED_VERSION, RpcError
 from seatrial.gateway.streams import Feed, Interim
+from seatrial.gateway.wire import Connection, misbehave
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -34,6 +36,9 @@ KEEP_ALIVE_SECONDS = 15.0
 ON_LOST = "seatrial.on_lost"
 """The ASGI extension that holds what to do when the connection is lost: a set of functions. Without
 it each call would need a task of its own that waits for the client to go away."""
+
+CLOSE = "seatrial.close"
+"""The ASGI extension that closes the connection of a request."""
 
 _ONCE = frozenset(
     {"host", "origin", "authorization", "content-type", "content-length", "mcp-session-id"}
@@ -64,6 +69,8 @@ class Reply:
     value: Any = None
     """Bytes are written as they are."""
     headers: dict[str, str] = field(default_factory=dict)
+    broken: tuple[Wire, Channel] | None = None
+    """What goes wrong on the wire on purpose, and in whose trial."""
 
 
 class Endpoint:
@@ -98,7 +105,12 @@ class Endpoint:
             self.bugs.append(bug)
             error = RpcError(jsonrpc.INTERNAL_ERROR, "The gateway failed")
             reply = Reply(500, jsonrpc.failure(None, error))
-        if reply is not None:
+        if reply is not None and reply.broken is not None:
+            fault, channel = reply.broken
+            extensions = scope["extensions"]
+            connection = Connection(send, extensions[CLOSE], extensions[ON_LOST], channel.sleep)
+            await misbehave(fault, _body_of(reply), connection, channel.over)
+        elif reply is not None:
             await _write(send, reply)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> Reply | None:
@@ -210,6 +222,7 @@ class Exchange:
         self._on_lost = on_lost
         self._receive = receive
         self._send = send
+        self._wire: Wire | None = None
 
     async def post(self, body: bytes) -> Reply | None:
         """Answer the message or messages of a body; None when the answer has been streamed."""
@@ -219,10 +232,14 @@ class Exchange:
             raise Refused(400, error) from None
         try:
             if eras.is_modern(self._headers.get("mcp-protocol-version")):
-                return await self._modern(value)
-            return await self._handshake(value)
+                reply = await self._modern(value)
+            else:
+                reply = await self._handshake(value)
         except ChannelClosed:
             raise Refused(404, "Not found") from None
+        if self._wire is None or reply is None:
+            return reply
+        return replace(reply, broken=(self._wire, self._channel))
 
     # The first era: a handshake, a session
 
@@ -432,6 +449,7 @@ class Exchange:
     async def _carry_out(self, call: Call | Errand, session: Session, id: str | int | None) -> None:
         """Wait for a request's end, or for the client to go away or to cancel it."""
         if call.is_over:
+            self._mark(call)
             return
 
         def hung_up() -> None:
@@ -449,6 +467,12 @@ class Exchange:
             self._on_lost.discard(hung_up)
             if id is not None and session.calls.get(id) is call:
                 del session.calls[id]
+        self._mark(call)
+
+    def _mark(self, call: Call | Errand) -> None:
+        """Remember what goes wrong when the response is sent; of a batch, the first."""
+        if isinstance(call, Call) and call.wire is not None and call.wire.how != "rpc_error":
+            self._wire = self._wire or call.wire
 
     async def _until_disconnected(self, then: Callable[[], None]) -> None:
         while (await self._receive())["type"] != "http.disconnect":
@@ -488,9 +512,13 @@ def _is_among(media_type: str, accept: str) -> bool:
     return not accepted.isdisjoint({media_type, media_type.partition("/")[0] + "/*", "*/*"})
 
 
-async def _write(send: Send, reply: Reply) -> None:
+def _body_of(reply: Reply) -> bytes:
     value = reply.value
-    body = value if isinstance(value, bytes) else b"" if value is None else jsonrpc.encode(value)
+    return value if isinstance(value, bytes) else b"" if value is None else jsonrpc.encode(value)
+
+
+async def _write(send: Send, reply: Reply) -> None:
+    body = _body_of(reply)
     headers = [(b"content-length", str(len(body)).encode())]
     if body:
         headers.append((b"content-type", b"application/json"))

@@ -176,6 +176,9 @@ def call_result(call: Call, *, modern: bool) -> dict[str, Any]:
     assert answer is not None
     if call.cut_short:
         raise RpcError(CANCELLED, answer.text)
+    if call.wire is not None and call.wire.how == "rpc_error":
+        code = INTERNAL_ERROR if call.wire.code is None else call.wire.code
+        raise RpcError(code, call.wire.message or "Internal error")
     if call.failed:
         raise RpcError(INTERNAL_ERROR, answer.text)
     result = _tool_result(answer, modern=modern)

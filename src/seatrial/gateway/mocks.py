@@ -2,58 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import datetime as dt
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from seatrial.documents import Answers, Condition, MockRule, placeholders
+from seatrial.documents import Answers, Condition, placeholders
+from seatrial.documents.behaviour import Broken, Fail, Wire
 from seatrial.errors import UsageError
+from seatrial.gateway import jsonrpc
 from seatrial.gateway.offers import Offered
+from seatrial.gateway.scripts import Part, Purpose, Script
 from seatrial.state import MISSING, Missing, explain, fulfils, look_up
+from seatrial.state.breaking import STALE_HOURS, broken, kept
+from seatrial.state.chance import Chance
+from seatrial.state.mocking import misfits, why_not_mocked
 from seatrial.state.operators import Operators, unfillable
-from seatrial.state.values import as_text
+from seatrial.state.values import as_text, thaw
+from seatrial.tools import Tool
 from seatrial.trace import Answer, Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mocked:
-    """What a fixture answers."""
+    """What a fixture makes of a call."""
 
-    answer: Answer
+    answer: Answer | None
+    """None: the server answers, and `Mocks.shaped` is asked what becomes of that."""
     rule: str | None = None
-    """The rule that answered, for example `rules[1]`; None when none fits."""
-    delay_ms: int = 0
-    fault: str = ""
+    """What answered, for example `rules[1]` or `sequence[0]`; None when nothing fits."""
+    delay_ms: float = 0
+    """How long the agent has to wait."""
+    fault: str | None = None
+    """What goes wrong on purpose: `fail`, `broken: html`, `wire: status`."""
+    wire: Wire | None = None
+    """What goes wrong on the wire."""
+    broken: Broken | None = None
+    """In which way the server's answer is broken, when `answer` is None."""
+    kept: Answer | None = None
+    """What is recorded, where that is not the answer itself."""
+    mistake: str = ""
     """What is wrong with the fixture, when that is why there is no answer."""
 
 
 class Mocks:
     """The mocked answers of one trial."""
 
-    def __init__(self, fixture: Answers, lookup: Mapping[str, Json]) -> None:
+    def __init__(self, fixture: Answers, lookup: Mapping[str, Json], seed: int = 0) -> None:
         """Take a fixture.
 
         Args:
             fixture: the answers by tool.
             lookup: what `{{run}}`, `{{today}}` and `{{now}}` stand for.
+            seed: of the trial; what is drawn at random is drawn from it.
         """
         self._fixture = fixture
         self._lookup = lookup
+        self._chance = Chance(seed)
+        self._scripts: dict[str, Script] = {}
+        self._first: dict[tuple[str, bytes], Answer] = {}
+        """Of tools whose answers are passed through and may be stale: the first to these arguments."""
 
     def check(self, tools: Mapping[str, Offered]) -> None:
-        """Refuse answers for tools that are not there, or that do not declare themselves read-only.
+        """Refuse answers for tools that are not there or may not be mocked, and answers that no client would take.
 
         Raises:
             UsageError: all of them, and why.
         """
         wrong = [
-            f"{name} ({'not read-only' if name in tools else 'there is no such tool'})"
+            f"{name} ({why})"
             for name in self._fixture.tools
-            if name not in tools or tools[name].tool.read_only is not True
+            for why in (
+                _problems(self._fixture, name, tools[name].tool)
+                if name in tools
+                else ("there is no such tool",)
+            )
         ]
         if wrong:
             raise UsageError(
-                f"fixture {self._fixture.id!r} mocks what cannot be mocked: {', '.join(wrong)}",
-                hint="mock only tools of the case's world that declare `read_only: true`",
+                f"fixture {self._fixture.id!r} mocks what cannot be mocked: {'; '.join(wrong)}",
+                hint="mock only tools that declare themselves read-only, or write `allow_undeclared: true` and a "
+                "`reason` where the server declares nothing",
             )
 
     def covers(self, tool: str) -> bool:
@@ -61,38 +91,73 @@ class Mocks:
         return tool in self._fixture.tools
 
     def answer(self, offered: Offered, arguments: dict[str, Json]) -> Mocked:
-        """The answer of the first rule that fits the arguments, or an error that says why none does."""
-        tool = offered.tool
-        rules = self._fixture.tools[tool.name].rules
-        for number, rule in enumerate(rules):
-            conditions = self._conditions(rule, arguments)
-            if all(fulfils(wanted, found) for _, wanted, found in conditions):
-                return self._of_rule(rule, f"rules[{number}]", offered, arguments)
-        text = (
-            f"No mocked answer of {tool.name} fits these arguments; the nearest is "
-            + min(self._misses(rules, arguments))[-1]
-        )
-        return Mocked(answer=Answer.of_text(text, is_error=True))
+        """What the first rule that fits makes of a call, or an error that says why none does."""
+        name = offered.tool.name
+        script = self._scripts.get(name)
+        if script is None:
+            script = self._scripts[name] = Script(name, self._fixture.tools[name])
+        script.calls.used += 1
+        part = self._fitting(script, arguments)
+        if part is None:
+            part = script.plain
+            answering = script.tool.has_plain_answer
+        else:
+            answering = True
+        part.used += 1
+        step = part.next_step() if part.steps and answering else part
+        if step is None:
+            text = f"No more mocked answers of {name}: all {len(part.steps)} of its sequence were given."
+            return Mocked(answer=Answer.of_text(text, is_error=True), rule=part.path or None)
+        if step is not part:
+            step.used += 1
+        return self._of(step, part, script, offered, arguments, answering=answering)
 
-    def _misses(
-        self, rules: Iterable[MockRule], arguments: dict[str, Json]
-    ) -> Iterator[tuple[int, int, int, str]]:
-        """For each rule that does not fit, in an order in which the nearest is first, why it does not."""
-        for number, rule in enumerate(rules):
-            conditions = list(self._conditions(rule, arguments))
-            missed = [
-                (p, wanted, found) for p, wanted, found in conditions if not fulfils(wanted, found)
-            ]
+    def shaped(
+        self, mocked: Mocked, offered: Offered, arguments: dict[str, Json], answer: Answer
+    ) -> Mocked:
+        """What becomes of a server's answer to a call that was passed through.
+
+        A stale one is the first that the tool gave to these arguments in the trial.
+        """
+        how, name = mocked.broken, offered.tool.name
+        if answer.is_error:
+            return replace(mocked, answer=answer, fault=None, broken=None)
+        if self._scripts[name].may_be_stale:
+            first = self._first.setdefault((name, jsonrpc.encode(arguments)), answer)
+            if how is not None and how.how == "stale":
+                return replace(mocked, answer=first)
+        mocked = replace(mocked, answer=answer)
+        return mocked if how is None else self._broken(mocked, answer, how, offered)
+
+    # --- which part answers ---
+
+    def _fitting(self, script: Script, arguments: dict[str, Json]) -> Part | None:
+        for part in script.rules:
+            if all(
+                fulfils(wanted, found) for _, wanted, found in self._conditions(part, arguments)
+            ):
+                return part
+        return None
+
+    def _nearest(self, script: Script, arguments: dict[str, Json]) -> str:
+        """Of the rules that do not fit the nearest one, and why it does not."""
+        misses = []
+        for number, part in enumerate(script.rules):
+            conditions = list(self._conditions(part, arguments))
+            missed = [one for one in conditions if not fulfils(one[1], one[2])]
             path, wanted, found = missed[0]
-            why = f"rules[{number}]: {explain(wanted, found, path)}"
-            yield len(missed), len(missed) - len(conditions), number, why
+            why = f"{part.path}: {explain(wanted, found, path)}"
+            misses.append((len(missed), len(missed) - len(conditions), number, why))
+        return min(misses)[-1]
 
     def _conditions(
-        self, rule: MockRule, arguments: dict[str, Json]
+        self, part: Part, arguments: dict[str, Json]
     ) -> Iterator[tuple[str, Condition | Operators, Json | Missing]]:
         """Each condition of a rule: its path, what is wanted there, and what is."""
-        for path, condition in rule.when.items():
+        for path, condition in part.conditions:
             yield path, self._filled(condition, arguments), look_up(arguments, path)
+        for path, condition in part.state:
+            yield f"state.{path}", self._filled(condition, arguments), look_up(self._state, path)
 
     def _filled(self, condition: Condition, arguments: dict[str, Json]) -> Condition | Operators:
         """The condition with the placeholders in its operands replaced."""
@@ -100,57 +165,271 @@ class Mocks:
         if next(placeholders.names(operands), None) is None:
             return condition
         as_written = set(unfillable(condition))
+        scope = _Scope(self, arguments, "")
 
         def filled(operand: Json) -> Json | Missing:
             try:
-                return placeholders.fill(operand, lambda name: self._value(name, arguments))
+                return placeholders.fill(operand, scope.value)
             except _NotGiven:
                 return MISSING
 
         return [(n, o if n in as_written else filled(o)) for n, o in condition.operators]
 
-    def _of_rule(
-        self, rule: MockRule, name: str, offered: Offered, arguments: dict[str, Json]
-    ) -> Mocked:
-        def value_or_null(placeholder: str) -> Json:
-            try:
-                return self._value(placeholder, arguments)
-            except _NotGiven:
-                return None
+    # --- what it answers ---
 
-        if rule.error is not None:
-            text = as_text(placeholders.fill(rule.error, value_or_null))
+    def _of(
+        self,
+        step: Part,
+        part: Part,
+        script: Script,
+        offered: Offered,
+        arguments: dict[str, Json],
+        *,
+        answering: bool,
+    ) -> Mocked:
+        name, given = script.calls.name, step.given
+        rule = (step.path or step.said) if answering else None
+        delay_ms = float(step.delay_ms)
+        if step.jitter_ms:
+            delay_ms += step.jitter_ms * self._chance.share(f"{name}\0{script.calls.used}\0jitter")
+        wire = self._happening(step.wire, "wire")
+        assert wire is None or isinstance(wire, Wire)
+        if wire is not None and wire.how not in {"cut_off", "trickle"}:
+            text = f"Not answered: {_TOLD_OF_THE_WIRE[wire.how]}."
             return Mocked(
-                answer=Answer.of_text(text, is_error=True), rule=name, delay_ms=rule.delay_ms
+                answer=Answer.of_text(text, is_error=True),
+                rule=rule or "wire",
+                delay_ms=delay_ms,
+                fault=f"wire: {wire.how}",
+                wire=wire,
             )
-        value = placeholders.fill(rule.answer, value_or_null)
+        scope = _Scope(self, arguments, f"{name}\0{script.calls.used}\0uuid")
+        fail = self._happening(step.fail, "fail")
+        if isinstance(fail, Fail):
+            return Mocked(
+                answer=_failure(fail, scope), rule=rule or "fail", delay_ms=delay_ms, fault="fail"
+            )
+        how = self._happening(step.broken, "broken")
+        assert how is None or isinstance(how, Broken)
+        faults = [f"broken: {how.how}"] if how is not None else []
+        faults += [f"wire: {wire.how}"] if wire is not None else []
+        mocked = Mocked(
+            answer=None,
+            rule=rule,
+            delay_ms=delay_ms,
+            fault=", ".join(faults) or None,
+            wire=wire,
+            broken=how,
+        )
+        if not answering:
+            why = self._nearest(script, arguments)
+            text = f"No mocked answer of {name} fits these arguments; the nearest is {why}"
+            return replace(mocked, answer=Answer.of_text(text, is_error=True), rule=None)
+        part.answered += 1
+        if given.pass_through:
+            return mocked
+        if how is not None and how.how == "stale":
+            return self._written(mocked, self._stale(part, step), offered, scope.aged(how.hours))
+        self._leave(step, scope)
+        mocked = self._written(mocked, step, offered, scope)
+        if how is None or mocked.mistake or mocked.answer is None or mocked.answer.is_error:
+            return mocked
+        return self._broken(mocked, mocked.answer, how, offered)
+
+    def _happening(self, purpose: Purpose | None, kind: str) -> Fail | Broken | Wire | None:
+        """What goes wrong on this call, when it does."""
+        if purpose is None:
+            return None
+        what, counted = purpose
+        happens = what.is_always or counted.used in what.calls
+        if not happens and what.share is not None:
+            happens = self._chance.share(f"{counted.name}\0{counted.used}\0{kind}") < what.share
+        assert isinstance(what, Fail | Broken | Wire)
+        return what if happens else None
+
+    def _stale(self, part: Part, step: Part) -> Part:
+        """What answered first where `step` answers now."""
+        return part.steps[0] if part.steps else step
+
+    def _leave(self, step: Part, scope: _Scope) -> None:
+        """Change the state as the answer says."""
+        given = step.given
+        if not given.put and not given.add:
+            return
+        put = placeholders.fill(given.put, scope.value_or_null) if given.put else {}
+        self._state.update(jsonrpc.copy(put))
+        for name, number in given.add.items():
+            before = self._state.get(name, 0)
+            is_number = isinstance(before, int | float) and not isinstance(before, bool)
+            self._state[name] = before + number if is_number else number
+
+    def _written(self, mocked: Mocked, step: Part, offered: Offered, scope: _Scope) -> Mocked:
+        """The answer as it stands in the fixture."""
+        given = step.given
+        if given.error is not None:
+            text = given.error
+            if step.filled:
+                text = as_text(placeholders.fill(text, scope.value_or_null))
+            return replace(mocked, answer=Answer.of_text(text, is_error=True))
+        value = (
+            placeholders.fill(given.answer, scope.value_or_null) if step.filled else given.answer
+        )
         # As the world answers: whatever is an object comes in both forms, declared or not.
         declared = offered.tool.output_schema is not None
         structured = value if declared or isinstance(value, dict) else None
-        misfits = offered.answer.misfits(value, lambda path: path or "the answer")
-        return Mocked(
-            answer=Answer.of_text(as_text(value), structured=structured),
-            rule=name,
-            delay_ms=rule.delay_ms,
-            fault=f"{name} of {offered.tool.name} does not fit the tool's output schema: {misfits[0]}"
-            if misfits
-            else "",
-        )
+        answer = Answer.of_text(as_text(value), structured=structured)
+        if not declared or not step.filled:
+            return replace(mocked, answer=answer)  # it was held against the schema at the start
+        wrong = offered.answer.misfits(value, lambda path: path or "the answer")
+        if not wrong:
+            return replace(mocked, answer=answer)
+        told = f"{mocked.rule} of {offered.tool.name} does not fit the tool's output schema: {wrong[0]}"
+        return replace(mocked, answer=answer, mistake=told)
 
-    def _value(self, placeholder: str, arguments: dict[str, Json]) -> Json:
+    def _broken(self, mocked: Mocked, answer: Answer, how: Broken, offered: Offered) -> Mocked:
+        schema = offered.answer if offered.tool.output_schema is not None else None
+        answer = broken(answer, how, schema)
+        short = kept(answer) if how.how == "oversized" else None
+        return replace(mocked, answer=answer, kept=short)
+
+    # --- what placeholders stand for ---
+
+    @cached_property
+    def _state(self) -> dict[str, Json]:
+        """What calls have left behind."""
+        return dict(thaw(self._fixture.state))
+
+    @property
+    def first_state(self) -> dict[str, Json]:
+        """What there was when the trial began."""
+        return self._fixture.state
+
+    @property
+    def state(self) -> dict[str, Json]:
+        """What calls have left behind."""
+        return self._state
+
+    @property
+    def lookup(self) -> Mapping[str, Json]:
+        """What the trial's own placeholders stand for."""
+        return self._lookup
+
+    @property
+    def chance(self) -> Chance:
+        """What is drawn from."""
+        return self._chance
+
+    @cached_property
+    def now(self) -> dt.datetime:
+        """The trial's frozen clock."""
+        return dt.datetime.fromisoformat(str(self._lookup["now"]))
+
+
+class _Scope:
+    """What placeholders stand for in one call."""
+
+    __slots__ = ("_age", "_arguments", "_mocks", "_name")
+
+    def __init__(
+        self, mocks: Mocks, arguments: dict[str, Json], name: str, age: dt.timedelta | None = None
+    ) -> None:
+        self._mocks = mocks
+        self._arguments = arguments
+        self._name = name
+        self._age = age
+
+    def aged(self, hours: float | None) -> _Scope:
+        """The same call as it would have been answered before: with the state of the start, and an older clock."""
+        age = dt.timedelta(hours=STALE_HOURS if hours is None else hours)
+        return _Scope(self._mocks, self._arguments, self._name, age)
+
+    def value(self, placeholder: str) -> Json:
         """What a placeholder stands for.
 
         Raises:
-            _NotGiven: an argument the agent left out.
+            _NotGiven: an argument the agent left out, or state that there is not.
             KeyError: a name that stands for nothing; the loader refuses it.
         """
-        if not placeholder.startswith("args."):
-            return self._lookup[placeholder]
-        value = look_up(arguments, placeholder.removeprefix("args."))
+        if placeholder.startswith("args."):
+            value = look_up(self._arguments, placeholder.removeprefix("args."))
+        elif placeholder.startswith("state."):
+            state = self._mocks.state if self._age is None else self._mocks.first_state
+            value = look_up(state, placeholder.removeprefix("state."))
+        elif placeholder == "uuid":
+            return self._mocks.chance.uuid(self._name)
+        elif self._age is None and placeholder in self._mocks.lookup:
+            return self._mocks.lookup[placeholder]
+        else:
+            return self._moment(placeholder)
         if value is MISSING:
             raise _NotGiven
         return value
 
+    def value_or_null(self, placeholder: str) -> Json:
+        """What a placeholder stands for; null for what was not given."""
+        try:
+            return self.value(placeholder)
+        except _NotGiven:
+            return None
+
+    def _moment(self, placeholder: str) -> Json:
+        if placeholder == "run":
+            return self._mocks.lookup[placeholder]
+        now = self._mocks.now
+        if self._age is not None:
+            now = max(now, dt.datetime.min.replace(tzinfo=now.tzinfo) + self._age) - self._age
+        moment = placeholders.moved(placeholder, now)
+        if moment is None:
+            raise KeyError(placeholder)
+        return moment
+
 
 class _NotGiven(Exception):
     """An argument that a placeholder names was left out of the call."""
+
+
+_TOLD_OF_THE_WIRE = {
+    "status": "the server answered with an error status",
+    "html": "the server answered with a web page",
+    "empty": "the server answered with nothing",
+    "dropped": "the connection was lost",
+    "rpc_error": "the server answered with an error of the protocol",
+}
+"""Kind of fault on the wire → what an agent is told that does not call over the wire, and what is recorded."""
+
+
+def _failure(fail: Fail, scope: _Scope) -> Answer:
+    """An error as models read it: MCP clients do not show them headers, so all of it stands in the text."""
+    text = as_text(placeholders.fill(fail.message, scope.value_or_null))
+    hints = [] if fail.code is None else [f"code {fail.code}"]
+    if fail.retry_after is not None:
+        hints.append(f"retry after {fail.retry_after:g} s")
+    if hints:
+        text = f"{text} ({'; '.join(hints)})"
+    code = fail.code if isinstance(fail.code, int) else None
+    return Answer.of_text(text, is_error=True, code=code)
+
+
+_MOST_CHECKED = 1024
+_CHECKED: OrderedDict[tuple[int, str, int], tuple[Answers, Tool, tuple[str, ...]]] = OrderedDict()
+"""Fixtures and tools that were held against each other, with what came of it: trials share both."""
+
+
+def _problems(fixture: Answers, name: str, tool: Tool) -> tuple[str, ...]:
+    key = (id(fixture), name, id(tool))
+    known = _CHECKED.get(key)
+    if known is not None and known[0] is fixture and known[1] is tool:
+        return known[2]
+    mocked = fixture.tools[name]
+    why = why_not_mocked(mocked, tool.read_only)
+    found = [] if why is None else [why]
+    if tool.output_schema is not None:
+        found += [
+            f"{path} does not fit its output schema: {sentence}"
+            for path, sentence in misfits(mocked, tool.output_schema)
+        ]
+    problems = tuple(found)
+    _CHECKED[key] = (fixture, tool, problems)
+    while len(_CHECKED) > _MOST_CHECKED:
+        _CHECKED.popitem(last=False)
+    return problems

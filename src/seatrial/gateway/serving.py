@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self, cast
 
@@ -15,7 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from seatrial.documents import Answers, ShownTool
 from seatrial.documents.world import Denial
 from seatrial.gateway.channel import Channel
-from seatrial.gateway.endpoint import ON_LOST, Endpoint
+from seatrial.gateway.endpoint import CLOSE, ON_LOST, Endpoint
 from seatrial.gateway.servers import Rights, ToolServer
 from seatrial.trace import Json
 from seatrial.upstream.session import alone
@@ -82,7 +82,9 @@ class Gateway:
         lookup: Mapping[str, Json] | None = None,
         shown: Mapping[str, ShownTool] | None = None,
         denials: Mapping[str, Sequence[Denial]] | None = None,
+        seed: int = 0,
         clock: Callable[[], float] | None = None,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> Channel:
         """Open a trial's channel; see `Channel` for what it takes.
 
@@ -97,7 +99,9 @@ class Gateway:
             lookup=lookup,
             shown=shown,
             denials=denials,
+            seed=seed,
             clock=clock,
+            sleep=sleep,
             address=self.address,
             on_close=self._forget,
         )
@@ -151,7 +155,10 @@ class _Protocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        cast(dict[str, Any], self.scope)["extensions"] = {ON_LOST: self._on_lost}
+        cast(dict[str, Any], self.scope)["extensions"] = {
+            ON_LOST: self._on_lost,
+            CLOSE: self.transport.close,
+        }
         self._head_bytes = 0
 
     def on_headers_complete(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -12,9 +13,10 @@ from seatrial.loading.library import Found, Library
 from seatrial.loading.mistakes import Mistake, closest, cut
 from seatrial.loading.places import Steps
 
+_SOME_DAY = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 _OF_CASES = tuple(sorted(TRIAL_NAMES))
-_OF_CALLS = (*_OF_CASES, "args.…")
 _OF_SOLUTIONS = (*_OF_CASES, "calls.1.…")
+_OF_CALLS = (*_OF_CASES, "uuid", "args.…", "state.…")
 
 
 def unknown_placeholders(library: Library) -> Found:
@@ -62,7 +64,11 @@ def _of_earlier(calls: int) -> Callable[[str], bool]:
 
 
 def _of_call(name: str) -> bool:
-    return name in TRIAL_NAMES or (name.startswith("args.") and name != "args.")
+    if name in TRIAL_NAMES or name == "uuid":
+        return True
+    if name.startswith(("args.", "state.")):
+        return not name.endswith(".")
+    return placeholders.moved(name, _SOME_DAY) is not None
 
 
 def _unknown(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from seatrial.documents import Answers, Arm, Attack, Case, Check, World
+from seatrial.documents import Arm, Attack, Case, Check, World
 from seatrial.documents.checks import (
     AnyOf,
     ArgumentsValid,
@@ -77,8 +77,8 @@ def unknown_skills(library: Library) -> Found:
                     message = (
                         f"no arm of agent `{case.agent}` declares a skill `{cut(check.skill)}`"
                     )
-                    guessed = _guessed(message, check.skill, known)
-                    yield draft, Mistake((*steps, "skill"), *guessed, "unknown-skill")
+                    worded = guessed(message, check.skill, known)
+                    yield draft, Mistake((*steps, "skill"), *worded, "unknown-skill")
 
 
 def unknown_shown_tools(library: Library) -> Found:
@@ -100,8 +100,8 @@ def unknown_shown_tools(library: Library) -> Found:
         for name, shown in arm.tools.items():
             if name not in known:
                 message = f"no world of agent `{cut(arm.agent)}` offers a tool `{cut(name)}`"
-                guessed = _guessed(message, name, known)
-                yield draft, Mistake(("tools", name), *guessed, "unknown-tool", True)
+                worded = guessed(message, name, known)
+                yield draft, Mistake(("tools", name), *worded, "unknown-tool", True)
             for tools in offered:
                 parameters = tools[name].parameters if name in tools else None
                 arguments = (parameters or {}).get("properties", {})
@@ -109,64 +109,8 @@ def unknown_shown_tools(library: Library) -> Found:
                     if argument not in arguments:
                         where = ("tools", name, "parameters", argument)
                         message = f"tool `{cut(name)}` takes no argument `{cut(argument)}`"
-                        guessed = _guessed(message, argument, arguments)
-                        yield draft, Mistake(where, *guessed, "unknown-argument", True)
-
-
-def impossible_mocks(library: Library) -> Found:
-    """Mocked answers of tools that the case's world does not offer, or that change it."""
-    pairs: dict[tuple[str, str, bool], str] = {}
-    for _, case in library.of(Case):
-        if case.answers is not None:
-            # Which tools real servers have is known when they run; `loading.servers` tells the rest.
-            alone = next(library.servers_of(case), None) is None
-            pairs.setdefault((case.answers, case.world, alone), case.id)
-    for draft, answers in library.of(Answers):
-        for steps, rule in _rules(answers):
-            for path, condition in rule.when.items():
-                if condition.matches is not None:
-                    message = "`matches` is refused in mocked answers"
-                    hint = "Use `starts_with`, `contains` or `one_of`"
-                    where = (*steps, "when", path, "matches")
-                    yield draft, Mistake(where, message, hint, "mock-matches", on_key=True)
-    for (answers_id, world_id, alone), case_id in pairs.items():
-        fixture = library.drafts.get(("fixture", answers_id))
-        of_world = library.drafts.get(("fixture", world_id))
-        if fixture is None or of_world is None:
-            continue
-        if not isinstance(fixture.document, Answers) or not isinstance(of_world.document, World):
-            continue
-        for tool in fixture.document.tools:
-            for mistake in _of_mock(tool, of_world.document, case_id, alone=alone):
-                yield fixture, mistake
-
-
-def _rules(answers: Answers) -> Iterator[tuple[Steps, Any]]:
-    for name, tool in answers.tools.items():
-        for index, rule in enumerate(tool.rules):
-            yield ("tools", name, "rules", index), rule
-
-
-def _of_mock(tool: str, world: World, case: str, *, alone: bool) -> Iterator[Mistake]:
-    tools = world.declared_tools()
-    if tools is None or (tool not in tools and not alone):
-        return
-    declared = tools.get(tool)
-    if declared is None:
-        message = (
-            f"world `{world.id}`, which case `{case}` uses with these answers, offers no `{tool}`"
-        )
-        yield Mistake(("tools", tool), *_guessed(message, tool, tools), "unknown-tool", True)
-    elif declared.read_only is False:
-        message = f"`{tool}` of world `{world.id}` changes the world and cannot be mocked"
-        hint = "Only tools with `read_only: true` are mocked"
-        yield Mistake(("tools", tool), message, hint, "mock-not-read-only", True)
-    for name, role in world.roles.items():
-        if declared is not None and declared.read_only is not False and tool in role.where:
-            rule = f"roles.{name}.where.{tool}"
-            message = f"`{rule}` of world `{world.id}` is not asked where `{tool}` is mocked"
-            hint = "Mock another tool, or hold the condition over the arguments (`when`)"
-            yield Mistake(("tools", tool), message, hint, "mock-beyond-rights", True)
+                        worded = guessed(message, argument, arguments)
+                        yield draft, Mistake(where, *worded, "unknown-argument", True)
 
 
 def _checks(case: Case) -> Iterator[tuple[Steps, Check]]:
@@ -271,13 +215,14 @@ class Offer:
     def _tool(self, tool: str, steps: Steps) -> Iterator[Mistake]:
         if self._tools is not None and self._name(tool) not in self._tools:
             message = f"world `{self.world.id}` offers no tool `{cut(tool)}`"
-            yield Mistake(steps, *_guessed(message, tool, self._tools), "unknown-tool")
+            yield Mistake(steps, *guessed(message, tool, self._tools), "unknown-tool")
 
     @cached_property
     def _parameters(self) -> dict[str, frozenset[str] | None]:
         """Tool → names of its arguments; None where its schema leaves them open, or is not known."""
         return {
-            name: _properties(tool.parameters or {}) for name, tool in (self._tools or {}).items()
+            name: named_properties(tool.parameters or {})
+            for name, tool in (self._tools or {}).items()
         }
 
     def _arguments(self, tool: str, paths: Iterable[str], steps: Steps) -> Iterator[Mistake]:
@@ -289,7 +234,7 @@ class Offer:
             if name not in known:
                 message = f"tool `{cut(tool)}` takes no argument `{cut(name)}`"
                 where = (*steps, path)
-                yield Mistake(where, *_guessed(message, name, known), "unknown-argument", True)
+                yield Mistake(where, *guessed(message, name, known), "unknown-argument", True)
 
     def _end_state(self, check: EndState, steps: Steps) -> Iterator[Mistake]:
         yield from self._changes(check, steps)
@@ -321,7 +266,7 @@ class Offer:
         known = self.world.declared_links()
         if name not in known:
             message = f"world `{self.world.id}` has no link type `{cut(name)}`"
-            yield Mistake(steps, *_guessed(message, name, known), "unknown-link")
+            yield Mistake(steps, *guessed(message, name, known), "unknown-link")
 
     def _paths(self, paths: Iterable[str], steps: Steps) -> Iterator[Mistake]:
         """Paths such as `type.property`, of objects or links."""
@@ -340,7 +285,7 @@ class Offer:
         if name not in self._types:
             message = f"world `{self.world.id}` has no type `{cut(name)}`"
             where = steps if within else (*steps, "type")
-            yield Mistake(where, *_guessed(message, name, self._types), "unknown-type")
+            yield Mistake(where, *guessed(message, name, self._types), "unknown-type")
             return
         known = self._types[name]
         for path in properties:
@@ -348,8 +293,8 @@ class Offer:
             if known is not None and first not in {*known, "*"}:
                 message = f"type `{name}` has no property `{cut(first)}`"
                 where = steps if within else (*steps, "properties", path)
-                guessed = _guessed(message, first, known)
-                yield Mistake(where, *guessed, "unknown-property", not within)
+                worded = guessed(message, first, known)
+                yield Mistake(where, *worded, "unknown-property", not within)
 
     def _keys(self, type: str) -> frozenset[str] | None:
         """Keys of the objects of a type at the start; None where they are not known."""
@@ -366,10 +311,10 @@ class Offer:
         if known is None or "{{" in expected.key or expected.key in known:
             return
         message = f"world `{self.world.id}` starts without {expected.type} `{cut(expected.key)}`"
-        yield Mistake((*steps, "key"), *_guessed(message, expected.key, known), "unknown-object")
+        yield Mistake((*steps, "key"), *guessed(message, expected.key, known), "unknown-object")
 
 
-def _properties(schema: dict[str, Any]) -> frozenset[str] | None:
+def named_properties(schema: dict[str, Any]) -> frozenset[str] | None:
     """The properties an object schema names; None when there may be others."""
     if not isinstance(schema.get("properties"), dict):
         return None
@@ -379,7 +324,7 @@ def _properties(schema: dict[str, Any]) -> frozenset[str] | None:
     return frozenset(schema["properties"])
 
 
-def _guessed(message: str, word: str, known: Iterable[str]) -> tuple[str, str]:
+def guessed(message: str, word: str, known: Iterable[str]) -> tuple[str, str]:
     """The message with a guess at what was meant, and a hint when there is none."""
     names = list(known)
     guess = closest(word, names)

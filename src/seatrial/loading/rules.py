@@ -12,12 +12,12 @@ from seatrial.loading.braces import unknown_placeholders
 from seatrial.loading.disclosures import nothing_locked
 from seatrial.loading.expectations import (
     impossible_expectations,
-    impossible_mocks,
     unknown_shown_tools,
     unknown_skills,
 )
 from seatrial.loading.library import Draft, Found, Library
 from seatrial.loading.mistakes import MOST_TOLD, Mistake, closest, cut, told
+from seatrial.loading.mocks import mock_mistakes
 from seatrial.loading.operands import unusable_schemas
 from seatrial.loading.places import Steps
 from seatrial.loading.servers import mocks_where_none_may_be, tools_of_one_name
@@ -184,8 +184,8 @@ RULES = (
     purposes,
     impossible_expectations,
     nothing_locked,
-    impossible_mocks,
     attacks,
+    mock_mistakes,
     mocks_where_none_may_be,
     tools_of_one_name,
     unknown_skills,

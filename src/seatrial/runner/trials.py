@@ -71,7 +71,7 @@ class _Course:
     seen: Sequence[Event] = ()
     """What the gateway saw, in order."""
     changes: tuple[Change, ...] | None = None
-    ended: Literal["completed", "call_limit", "step_limit", "broken"] = "completed"
+    ended: Literal["completed", "call_limit", "step_limit", "gave_up", "broken"] = "completed"
     failure: _Failure | None = None
     beginning: Beginning | None = None
 
@@ -188,12 +188,13 @@ class Conductor:
         answers = None
         if case.answers is not None:
             answers = placing.answers_of(case, self.catalog.answers(case.answers))
-        mocked = answers.tools.keys() if answers is not None else ()
+        mocked = answers.tools if answers is not None else {}
+        alone = [name for name, tool in mocked.items() if not tool.passes_through]
         async with (
             self.stage.open(
                 fixture, run_token=token, seed=seed, role=case.role, purpose=case.purpose
             ) as world,
-            self.servers.open(documents, environment=case.environment, mocked=mocked) as servers,
+            self.servers.open(documents, environment=case.environment, mocked=alone) as servers,
         ):
             check_offers(self.catalog, case, world, zip(documents, servers, strict=True), mocked)
             if (types := types_of(case)) and not isinstance(fixture, ObjectsWorld):
@@ -207,6 +208,7 @@ class Conductor:
                 lookup=lookup,
                 shown=arm.tools,
                 denials={**denials, world.name: fixture.denied_when},
+                seed=seed,
                 clock=course.clock,
             )
             try:
@@ -218,6 +220,7 @@ class Conductor:
             for server in servers:
                 if isinstance(server, RealServer) and server.why_gone:
                     channel.fault(server.why_gone)
+            _take_for_giving_up(course, channel.turn)
             if channel.flooded:
                 course.failure = _Failure(
                     Cause.AGENT_UNREACHABLE,
@@ -400,6 +403,25 @@ def _failing(course: _Course) -> Iterator[None]:
         course.failure = course.failure or _Failure(Cause.INTERNAL, error.message)
     except Exception as error:  # a bug of ours must not cost the siblings their trials
         course.failure = course.failure or _Failure(Cause.INTERNAL, _defect(error))
+
+
+def _take_for_giving_up(course: _Course, turn: int) -> None:
+    """An agent that does not reply in a turn in which a case made something go wrong has failed the case.
+
+    The case asks how the agent bears it; what it did instead of replying is kept as a note.
+    """
+    failure = course.failure
+    if failure is None or failure.cause not in _OF_THE_AGENT:
+        return
+    if course.trace.fault_of(turn) is None:
+        return
+    course.own.append(
+        Noted(turn=turn, text=f"the agent gave up: {failure.detail}", at_ms=course.clock())
+    )
+    course.ended, course.failure = "gave_up", None
+
+
+_OF_THE_AGENT = frozenset({Cause.AGENT_UNREACHABLE, Cause.TIME})
 
 
 def _defect(error: Exception) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from seatrial.documents import Answers, Case, ObjectsWorld, World
+from seatrial.documents.answers import Given, Reply
 from seatrial.documents.attack import How, InAnswer, InFile, InObject, Place, placed_in
 from seatrial.documents.world import DirectoryWorld, PythonWorld
 from seatrial.documents.world.directory import Written
@@ -129,25 +130,37 @@ def in_answers(answers: Answers, place: InAnswer, payload: str) -> Answers:
     if tool is None:
         hint = did_you_mean(place.tool, answers.tools)
         raise Misplaced(f"fixture `{answers.id}` mocks no tool `{place.tool}`{hint}")
-    steps = place.path.split(".") if place.path else []
-    placed = 0
-    rules = []
-    for rule in tool.rules:
-        if "answer" in rule.model_fields_set:
-            try:
-                own = _with(rule.answer, steps, payload, place.how, "the answer")
-            except Misplaced:
-                pass
-            else:
-                placed += 1
-                rule = rule.model_copy(update={"answer": own})
-        rules.append(rule)
-    if not placed:
+    rules = tuple(_in_reply(rule, place, payload) for rule in tool.rules)
+    changed = _in_reply(tool, place, payload)
+    if changed is tool and all(new is old for new, old in zip(rules, tool.rules, strict=True)):
         raise Misplaced(
             f"no answer of `{place.tool}` in fixture `{answers.id}` has a text at `{place.path}`"
         )
-    changed = tool.model_copy(update={"rules": tuple(rules)})
+    changed = changed.model_copy(update={"rules": rules})
     return answers.model_copy(update={"tools": {**answers.tools, place.tool: changed}})
+
+
+_GivenT = TypeVar("_GivenT", bound=Given)
+_ReplyT = TypeVar("_ReplyT", bound=Reply)
+
+
+def _in_reply(reply: _ReplyT, place: InAnswer, payload: str) -> _ReplyT:
+    """What is answered, with a payload in the text at the place; the very same where there is no such text."""
+    steps = tuple(_in_given(step, place, payload) for step in reply.sequence)
+    if any(new is not old for new, old in zip(steps, reply.sequence, strict=True)):
+        reply = reply.model_copy(update={"sequence": steps})
+    return _in_given(reply, place, payload)
+
+
+def _in_given(given: _GivenT, place: InAnswer, payload: str) -> _GivenT:
+    if "answer" not in given.model_fields_set:
+        return given
+    steps = place.path.split(".") if place.path else []
+    try:
+        own = _with(given.answer, steps, payload, place.how, "the answer")
+    except Misplaced:
+        return given
+    return given.model_copy(update={"answer": own})
 
 
 def _with(value: Any, steps: Sequence[str], payload: str, how: How, name: str) -> Any:

@@ -133,11 +133,24 @@ class Validator:
         except RecursionError:
             raise Unjudged("a value is nested too deep to be held against a schema") from None
 
-    def misfits(self, value: Json, name: Callable[[str], str]) -> list[str]:
-        """A sentence for everything that does not fit; `name` turns a dotted path into a subject."""
+    def misfits(
+        self,
+        value: Json,
+        name: Callable[[str], str],
+        *,
+        unless: Callable[[ValidationError], bool] = lambda error: False,
+    ) -> list[str]:
+        """A sentence for everything that does not fit.
+
+        Args:
+            value: what is held against the schema.
+            name: turns a dotted path into a subject.
+            unless: errors that are none, for a value of which not everything is known yet.
+        """
         try:
             # Finding a million mistakes would hold everybody up for minutes.
-            found = islice(self._compiled.iter_errors(value), MOST_TOLD + 1)
+            errors_found = (e for e in self._compiled.iter_errors(value) if not unless(e))
+            found = islice(errors_found, MOST_TOLD + 1)
             errors = sorted(found, key=lambda e: list(map(str, e.path)))
         except Unresolvable as error:
             return [

@@ -75,6 +75,8 @@ class DeclaredTool:
     """JSON Schema of its arguments; None where only the running world knows."""
     read_only: bool | None
     """Whether it changes nothing; None where only the running world knows."""
+    output: dict[str, Any] | None = None
+    """JSON Schema of its structured answer; None where it declares none, or only the running world knows."""
 
 
 class World(Document):
@@ -119,7 +121,10 @@ class World(Document):
     def declared_tools(self) -> Mapping[str, DeclaredTool] | None:
         """Its tools by name; None where only the running world knows."""
         tools = self.tools_as_data()
-        return {n: DeclaredTool(t.parameters, t.read_only) for n, t in tools.items()} or None
+        return {
+            name: DeclaredTool(tool.parameters, tool.read_only, tool.output)
+            for name, tool in tools.items()
+        } or None
 
     def declared_types(self) -> Mapping[str, frozenset[str] | None] | None:
         """Its object types and their properties (None: any); None where only the running world knows."""
