@@ -229,6 +229,28 @@ def test_functions_change_the_state_in_place(tmp_path: Path, module: str):
     )
 
 
+def test_a_type_of_the_start_is_there_when_it_has_no_object_or_none_any_more(
+    tmp_path: Path, module: str
+):
+    nobody = practice.play(
+        ledger(module, start={"account": {}}), tmp_path, ("balance", {"account": "a-1"})
+    )
+    closed = practice.play(
+        ledger(module, start={"account": {"a-1": {"balance": 0}}}),
+        tmp_path,
+        ("close_account", {"account": "a-1"}),
+        ("balance", {"account": "a-1"}),
+        ("open_account", {"owner": "Eva"}),
+    )
+
+    assert nobody.texts == ["!There is no account a-1."]
+    assert closed.texts[:2] == ["done", "!There is no account a-1."]
+    assert [(c.what, c.type) for c in closed.changes] == [
+        ("deleted", "account"),
+        ("created", "account"),
+    ]
+
+
 def test_what_a_function_refuses_leaves_the_state_as_it_was(tmp_path: Path, module: str):
     played = practice.play(
         ledger(module),

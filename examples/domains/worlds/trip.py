@@ -96,8 +96,7 @@ def send_message(
     state: State, to: Annotated[str, Field(description="e-mail")], text: str, *, trial: Any
 ) -> dict[str, Any]:
     """Send a message to somebody outside of the travel desk."""
-    sent = state.setdefault("message", {})
-    sent[trial.new_id("message")] = {"to": to, "text": text}
+    state["message"][trial.new_id("message")] = {"to": to, "text": text}
     return {"sent_to": to}
 
 

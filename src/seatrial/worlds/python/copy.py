@@ -106,7 +106,7 @@ class PythonCopy:
             return Answer.of_text(f"there is no such tool: {tool[:80]}", is_error=True)
         # One after the other: a call works on the state that the one before has left.
         async with self._lock:
-            working = WorkingCopy(self._state)
+            working = WorkingCopy(self._state, self._start.types)
             try:
                 values = function.values(arguments)
                 given = await self._given(tool, function, working.state, values)

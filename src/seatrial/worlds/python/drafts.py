@@ -6,7 +6,7 @@ first reached, and afterwards only those that were reached can differ.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from seatrial.errors import WorldError
@@ -62,11 +62,12 @@ class Objects(dict[str, Any]):
 class WorkingCopy:
     """The state for one call: a function works on `state`, and what it has left is `collected`."""
 
-    def __init__(self, before: State) -> None:
+    def __init__(self, before: State, types: Iterable[str] = ()) -> None:
+        """Take a state, and types that are there for the function even when they have no object (any more)."""
         self._before = before
         self._objects = {type: before.keyed(type) for type in before.types()}
         self.state: dict[str, Any] = {
-            type: Objects(objects) for type, objects in self._objects.items()
+            type: Objects(self._objects.get(type, {})) for type in (*self._objects, *types)
         }
         """`{type: {key: {property: value}}}`; the state before stays as it is."""
 

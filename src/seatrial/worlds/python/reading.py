@@ -25,6 +25,8 @@ class Start:
     """What all trials of a world share; read, never written."""
 
     state: State
+    types: tuple[str, ...]
+    """The types of the start, those without an object too."""
     functions: dict[str, Function]
     refusals: tuple[type[Exception], ...]
 
@@ -53,7 +55,8 @@ def loaded(world: PythonWorld, root: Path, _: Path) -> Start:
             )
         refusals = tuple(_exception(world, named, root) for named in world.refusals)
     check_roles(world, (function.tool for function in found.values()))
-    return Start(_start(world, root), found, refusals)
+    state, types = _start(world, root)
+    return Start(state, types, found, refusals)
 
 
 def problems(world: PythonWorld, root: Path) -> Iterator[tuple[str, str]]:
@@ -85,7 +88,7 @@ def problems(world: PythonWorld, root: Path) -> Iterator[tuple[str, str]]:
         yield "start" if world.start is not None else "start_file", error.message
 
 
-def _start(world: PythonWorld, root: Path) -> State:
+def _start(world: PythonWorld, root: Path) -> tuple[State, tuple[str, ...]]:
     raw: Any = world.start
     if world.start_file is not None:
         try:
@@ -95,7 +98,7 @@ def _start(world: PythonWorld, root: Path) -> State:
         if not isinstance(raw, dict):
             raise WorldError(f"{world.start_file} must map types to keys to objects")
     try:
-        return state_from_json(raw)
+        return state_from_json(raw), tuple(raw)
     except TypeError as error:
         raise WorldError(f"the starting state: {error}") from error
 
