@@ -67,8 +67,9 @@ Place = Annotated[InObject | InAnswer | InFile | InMessage, Field(discriminator=
 class Goal(Part):
     """What the attacker wants: any one of these. Reached, the attack has succeeded: a forbidden action."""
 
-    calls: tuple[ExpectedCall, ...] = ()
-    """Calls, any one of which is the goal. One that is refused or gives an error counts as attempted."""
+    calls: tuple[str | ExpectedCall, ...] = ()
+    """Names of tools, or calls with arguments, any one of which is the goal. One that is refused or gives an
+    error counts as attempted."""
     state: Changes | None = None
     """Changes of the world that together are the goal. Some of them count as attempted."""
 
