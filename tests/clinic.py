@@ -238,6 +238,44 @@ WORLD: dict[str, Any] = {
             "effects": [{"effect": "set", "object": "patient", "properties": {"balance": 0}}],
             "returns": "waived",
         },
+        "copy": {
+            "description": "Write what is hidden to where it is seen.",
+            "parameters": {
+                "type": "object",
+                "properties": {"id": TEXT, "guess": TEXT},
+                "required": ["id"],
+            },
+            "bind": {"patient": {"type": "patient", "key": "{{args.id}}"}},
+            "compute": {"text": "as {{patient.diagnosis}} as that"},
+            "effects": [
+                {
+                    "effect": "set",
+                    "object": "patient",
+                    "when": {"patient.insurance": {"starts_with": "{{args.guess}}"}},
+                    "properties": {"name": "{{text}}"},
+                },
+                {
+                    "effect": "set",
+                    "object": "patient",
+                    "properties": {"name": "{{patient.diagnosis}}"},
+                },
+            ],
+            "returns": "{{patient}}",
+        },
+        "total": {
+            "description": "Sum up, with a look at each.",
+            "read_only": True,
+            "find": {"patients": {"type": "patient", "where": {"balance": {"present": True}}}},
+            "returns": {
+                "sum": {"$sum": "{{patients.*.balance}}"},
+                "found": {
+                    "$find": "patients",
+                    "$where": {"diagnosis": {"contains": "hay"}},
+                    "$get": "id",
+                },
+                "of": {"$each": "patients", "$value": "{{each.diagnosis}} {{each.name}}"},
+            },
+        },
         "mail": {
             "description": "Write to somebody.",
             "parameters": {

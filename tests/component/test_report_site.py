@@ -170,7 +170,7 @@ def test_regressions_say_what_is_wrong_where_and_how_to_see_it_again(site: Path)
         " --seed 7 --trials 4"
     )
     assert forbidden["forbidden"] is True
-    assert "refused: role support" in forbidden["parted"]["candidate"]
+    assert "beyond its rights: role support" in forbidden["parted"]["candidate"]
     assert unclear["invalid"][0] == [1, "time", "the agent gave no reply within 60 s"]
 
 

@@ -270,3 +270,12 @@ def test_who_acts_must_be_said_where_a_world_has_roles(repository: Path):
         "Error: which role?\n  → seatrial world serve sqlite-desk --role NAME, one of clerk\n",
     )
     assert wrong[2].startswith("Error: world sqlite-desk has no role 'boss'\n")
+
+
+def test_a_purpose_that_the_role_may_not_act_under_is_told(repository: Path):
+    words = ("world", "serve", "sqlite-desk", "--role", "clerk", "--purpose", "billing")
+
+    assert seatrial(repository, *words)[::2] == (
+        2,
+        "Error: role 'clerk' may not act under the purpose 'billing'\n  → leave --purpose out\n",
+    )

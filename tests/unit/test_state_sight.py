@@ -433,3 +433,51 @@ def test_what_is_wrong_with_locks_and_sight_is_told_with_its_place(
 ) -> None:
     found = world_problems(clinic(**changes))
     assert (path, message) in found, found
+
+
+HIDDEN = st.fixed_dictionaries(
+    {
+        "diagnosis": st.sampled_from(["hay", "x", "hay fever, mild", "name", "p-1"]),
+        "insurance": st.sampled_from(["x", "IN-4471-0090", "v-2"]),
+        "vip": st.sampled_from(["x", "Ada Blank", "v-1", "name"]),
+        "vip_balance": st.integers(min_value=0, max_value=200),
+    }
+)
+CALLS = st.lists(
+    st.tuples(st.sampled_from(sorted(WORLD["actions"])), st.lists(WORDS, min_size=4, max_size=4)),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(one=HIDDEN, other=HIDDEN, calls=CALLS, hidden=st.sampled_from(sorted(ALL)))
+def test_whatever_is_called_the_answers_do_not_depend_on_what_is_hidden(
+    one: dict[str, Any], other: dict[str, Any], calls: list[tuple[str, list[str]]], hidden: str
+) -> None:
+    assert _answers(one, calls, hidden) == _answers(other, calls, hidden)
+
+
+def _answers(
+    hides: dict[str, Any], calls: list[tuple[str, list[str]]], hidden: str
+) -> list[tuple[Any, str | None]]:
+    """What a desk without a clearance is answered, call after call."""
+    ada, bo = WORLD["objects"]["patient"]
+    patients = [
+        {**ada, "diagnosis": hides["diagnosis"], "insurance": hides["insurance"]},
+        {**bo, "name": hides["vip"], "balance": hides["vip_balance"], "diagnosis": hides["vip"]},
+    ]
+    visits = [WORLD["objects"]["visit"][0], {"id": "v-2", "patient": "p-2", "note": hides["vip"]}]
+    world = clinic(hidden=hidden, objects={"patient": patients, "visit": visits})
+    actions = Actions(world)
+    trial = Trial(run="r", seed=1, sight=Sight(world, "desk", "treatment"))
+    state, answers = actions.start, []
+    for tool, words in calls:
+        declared = WORLD["actions"][tool].get("parameters", {}).get("properties", {})
+        arguments = {
+            name: False if schema == {"type": "boolean"} else word
+            for (name, schema), word in zip(declared.items(), words, strict=False)
+        }
+        outcome = actions.carry_out(tool, arguments, state, trial)
+        state = outcome.state
+        answers.append((outcome.answer, outcome.beyond))
+    return answers

@@ -147,7 +147,7 @@ def _in_a_line(step: Mapping[str, Any]) -> str:
     if step["kind"] != "called":
         return shown(f"{step['name']}: {step['text']}")
     arguments = ", ".join(f"{path}: {value}" for path, value in step["arguments"])
-    refused = "" if step["refused"] is None else f" — refused: {step['refused']}"
+    refused = "" if step["refused"] is None else f" — beyond its rights: {step['refused']}"
     return shown(f"{step['name']}({arguments}){refused}")
 
 

@@ -230,7 +230,7 @@
       ];
     }
     const flags = [
-      step.refused === null ? null : make("span", { class: "st-mark st-mark--worse" }, `refused: ${step.refused}`),
+      step.refused === null ? null : make("span", { class: "st-mark st-mark--worse" }, `beyond its rights: ${step.refused}`),
       step.error && step.refused === null ? make("span", { class: "st-mark st-mark--unclear" }, "error") : null,
       step.changed ? make("span", { class: "st-mark st-mark--changed", title: "The world is not what it was before this call" }, "changed the world") : null,
       step.by === "world" ? null : make("span", { class: "st-mark" }, step.by === "mock" ? `mocked${step.rule ? `: ${step.rule}` : ""}` : `answered by the ${step.by}`),
