@@ -1,5 +1,8 @@
 """What a tool call costs in the gateway's process, beside a server built on the MCP SDK, in one run.
 
+`real` is a call that goes on to a real MCP server, a child process; it is held against a gateway that is
+built on the SDK's low-level server in front and its client behind.
+
 Each server runs in a process of its own and does nothing else; the load comes from this one, over
 sockets kept open. The time counted is the CPU time of the server's process alone. Rounds alternate
 between the servers, so that a busy machine slows all of them alike; medians are shown.
@@ -11,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import socket
 import statistics
 import subprocess
@@ -19,15 +23,18 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import anyio
 import uvicorn
-from mcp import types
+from mcp import Client, StdioServerParameters, types
 from mcp.server.lowlevel import Server
 
 from seatrial.documents import Answers
+from seatrial.documents import Server as ServerFixture
 from seatrial.gateway import Channel, Gateway
+from seatrial.servers import ready
 from seatrial.tools import Tool
 from seatrial.trace import Answer
 
@@ -39,9 +46,11 @@ ANSWER = {
     "required": ["thing", "holder"],
 }
 CONNECTIONS = 4
-ROLES = ("gateway", "gateway on the SDK", "SDK alone")
+LANES = ("mock", "world", "real")
+ROLES = ("gateway", "gateway on the SDK", "SDK alone", "real gateway", "real gateway on the SDK")
+CHILD = Path(__file__).with_name("real_server.py")
 
-TARGETS = {"world": 0.7, "mock": 0.4, "ratio": 0.5, "open": 0.1}
+TARGETS = {"world": 0.7, "mock": 0.4, "real": 0.7, "ratio": 0.5, "open": 0.1}
 """ms of CPU; `ratio` to a gateway with the same channel and the SDK's server on the wire."""
 
 
@@ -86,6 +95,32 @@ def mocked_answers() -> Answers:
     return Answers.model_validate(fixture)
 
 
+async def serve_real() -> None:
+    command = [sys.executable, str(CHILD)]
+    fixture = {"kind": "fixture", "type": "server", "id": "desk", "command": command}
+    document = ServerFixture.model_validate(fixture)
+    async with (
+        ready(Path.cwd(), dict(os.environ)) as servers,
+        Gateway.serving() as gateway,
+        servers.open([document], environment="test", mocked=()) as opened,
+    ):
+        channel = gateway.open(opened)
+        await report(channel.url("desk"), channel.headers)
+
+
+async def serve_real_on_sdk() -> None:
+    behind = StdioServerParameters(command=sys.executable, args=[str(CHILD)])
+    async with Client(behind, mode="legacy") as client:
+
+        async def on_list_tools(context: Any, params: Any) -> types.ListToolsResult:
+            return await client.list_tools()
+
+        async def on_call_tool(context: Any, params: Any) -> types.CallToolResult:
+            return await client.call_tool(params.name, params.arguments)
+
+        await serve_on_sdk(on_list_tools, on_call_tool)
+
+
 async def serve_gateway() -> None:
     async with Gateway.serving() as gateway:
         channel = gateway.open([tool_server()], answers=mocked_answers())
@@ -104,7 +139,9 @@ async def serve_sdk(*, gateway: bool) -> None:
 
     async def on_call_tool(context: Any, params: Any) -> types.CallToolResult:
         if gateway:
-            answer = await channel.finish(channel.begin(line, params.name, params.arguments))
+            answer = await channel.finish(
+                channel.begin(line, params.name, params.arguments, size=20)
+            )
             text, found = answer.text, answer.structured
         else:
             found = {"thing": params.arguments["thing"], "holder": "desk"}
@@ -113,6 +150,10 @@ async def serve_sdk(*, gateway: bool) -> None:
             content=[types.TextContent(type="text", text=text)], structured_content=found
         )
 
+    await serve_on_sdk(on_list_tools, on_call_tool)
+
+
+async def serve_on_sdk(on_list_tools: Any, on_call_tool: Any) -> None:
     server: Any = Server(
         "desk",
         on_list_tools=on_list_tools,
@@ -132,10 +173,15 @@ async def serve_sdk(*, gateway: bool) -> None:
 
 
 async def serve(role: str) -> None:
-    if role == "gateway":
-        await serve_gateway()
-    else:
-        await serve_sdk(gateway=role != "SDK alone")
+    match role:
+        case "gateway":
+            await serve_gateway()
+        case "real gateway":
+            await serve_real()
+        case "real gateway on the SDK":
+            await serve_real_on_sdk()
+        case _:
+            await serve_sdk(gateway=role != "SDK alone")
 
 
 async def report(url: str, headers: dict[str, str]) -> None:
@@ -264,16 +310,19 @@ def _call(tool: str, more: dict[str, Any]) -> dict[str, Any]:
 
 
 def over_http(calls: int, rounds: int) -> dict[str, Any]:
-    gateway, on_sdk, sdk = map(Process.start, ROLES)
+    gateway, on_sdk, sdk, real, real_on_sdk = map(Process.start, ROLES)
     figures: dict[str, Any] = {}
     try:
         for era, prepare in (("2025-11-25", handshake_era), ("2026-07-28", modern_era)):
             ours, theirs, bare = prepare(gateway), prepare(on_sdk), prepare(sdk)
+            our_real, their_real = prepare(real), prepare(real_on_sdk)
             lanes = {
                 "mock": (gateway, ours("mocked")),
                 "mock on the SDK": (on_sdk, theirs("mocked")),
                 "world": (gateway, ours("look_up")),
                 "world on the SDK": (on_sdk, theirs("look_up")),
+                "real": (real, our_real("look_up")),
+                "real on the SDK": (real_on_sdk, their_real("look_up")),
                 "SDK alone": (sdk, bare("look_up")),
             }
             for server, request in lanes.values():
@@ -285,11 +334,11 @@ def over_http(calls: int, rounds: int) -> dict[str, Any]:
                 for name, (server, request) in lanes.items():
                     costs[name].append(server.cost(*request, calls))
             figures[era] = {name: round(statistics.median(c), 3) for name, c in costs.items()}
-            for lane in ("mock", "world"):
+            for lane in LANES:
                 pairs = zip(costs[lane], costs[f"{lane} on the SDK"], strict=True)
                 figures[era][f"{lane} ratio"] = round(statistics.median(a / b for a, b in pairs), 2)
     finally:
-        for server in (gateway, on_sdk, sdk):
+        for server in (gateway, on_sdk, sdk, real, real_on_sdk):
             server.stop()
     return figures
 
@@ -341,7 +390,7 @@ def main() -> int:
     missed = [
         f"{era} {lane}"
         for era, figures in http.items()
-        for lane in ("mock", "world")
+        for lane in LANES
         if figures[lane] > TARGETS[lane] or figures[f"{lane} ratio"] > TARGETS["ratio"]
     ]
     missed += ["open"] if local["open"] > TARGETS["open"] else []
