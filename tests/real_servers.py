@@ -16,7 +16,7 @@ from tests import mcp_wire
 
 from seatrial.documents import Answers, Server
 from seatrial.gateway import Channel, Gateway
-from seatrial.servers import RealServer, ready
+from seatrial.servers import ready
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = "tests/servers/real.py"
@@ -24,7 +24,9 @@ SCRIPT = "tests/servers/real.py"
 
 def fixture(how: str = "", **more: Any) -> Server:
     """A fixture of the server in `tests/servers/real.py`, which behaves as `how` says."""
-    reached = {} if "url" in more else {"command": ["{python}", "{root}/" + SCRIPT, how]}
+    reached = {"command": ["{python}", "{root}/" + SCRIPT, how]}
+    if "url" in more or "command" in more:
+        reached = {}
     return Server.model_validate(
         {"kind": "fixture", "type": "server", "id": "real", "seconds": 5, **reached, **more}
     )
@@ -98,9 +100,6 @@ class House:
                 yield Trial(channel, servers, self.http, documents[0].id)
             finally:
                 channel.close()
-                for server in servers:
-                    if isinstance(server, RealServer) and server.why_gone:
-                        channel.fault(server.why_gone)
 
 
 @asynccontextmanager

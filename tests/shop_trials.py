@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import anyio
@@ -15,7 +15,7 @@ from seatrial.trace import Trace
 
 
 def carried_out(
-    root: Path, catalog: Catalog, *, trials: int = 1
+    root: Path, catalog: Catalog, *, trials: int = 1, environ: Mapping[str, str] | None = None
 ) -> list[tuple[TrialRecord, Trace]]:
     """Every case by every arm, with the agents under `root`; what was stored, in the order of the trials."""
     planned = tuple(
@@ -32,7 +32,8 @@ def carried_out(
         plan=planned,
     )
     arms = tuple(catalog.arms.values())
-    equipment = runner.equip(arms, root, dict(os.environ))
+    environ = os.environ if environ is None else environ
+    equipment = runner.equip(arms, root, dict(environ), fixtures=catalog.built)
 
     async def carry_out(writer: store.Writer, expanded: Iterable[plan.Trial]) -> None:
         with anyio.fail_after(60):

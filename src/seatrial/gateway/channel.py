@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote
@@ -62,6 +62,7 @@ class Channel:
         servers: Sequence[ToolServer],
         *,
         rights: Rights | None = None,
+        ungoverned: Collection[str] = (),
         answers: Answers | None = None,
         calls_limit: int | None = None,
         lookup: Mapping[str, Json] | None = None,
@@ -78,6 +79,7 @@ class Channel:
         Args:
             servers: the tool servers, each under its own name.
             rights: what may be called; None for everything.
+            ungoverned: servers by name whose tools the rights say nothing of: everything may be called there.
             answers: mocked answers for read-only tools of these servers.
             calls_limit: how many tool calls are carried out; None for any number.
             lookup: what `{{run}}`, `{{today}}` and `{{now}}` stand for in mocked answers.
@@ -110,6 +112,7 @@ class Channel:
         mocks = Mocks(answers, lookup or {}, seed) if answers is not None else None
         if mocks is not None:
             mocks.check({n: t for line in self.lines.values() for n, t in line.tools().items()})
+        self._ungoverned = frozenset(ungoverned)
         self._house = House(rights=rights, calls_limit=calls_limit, mocks=mocks)
         self._clock = clock or _since_now()
         self.sleep = sleep
@@ -256,7 +259,7 @@ class Channel:
         tools = [
             offered.shown
             for name, offered in offers.items()
-            if rights is None or line.real is not None or rights.visible(name)
+            if rights is None or not self._is_governed(line) or rights.visible(name)
         ]
         if not self.flooded:
             self._recorded += _EACH
@@ -330,7 +333,12 @@ class Channel:
             call.misfits = tuple(misfit[:_LONGEST_MISFIT] for misfit in misfits[:_MOST_MISFITS])
             if line.real is None or self._house.covers(tool):
                 call.decided = self._house.decide(
-                    tool, call.offered, arguments, call.number, misfits
+                    tool,
+                    call.offered,
+                    arguments,
+                    call.number,
+                    misfits,
+                    governed=self._is_governed(line),
                 )
             else:
                 hidden = line.real.hides(tool)
@@ -559,6 +567,9 @@ class Channel:
         if not self.closed and not self.flooded:
             self._recorded += _EACH + len(jsonrpc.encode([event.params, event.result]))
             self._events.append(event)
+
+    def _is_governed(self, line: Line) -> bool:
+        return line.server.name not in self._ungoverned
 
     def _offers(self, line: Line) -> Mapping[str, Offered]:
         try:

@@ -58,6 +58,8 @@ class House:
         arguments: Json,
         number: int,
         misfits: Sequence[str],
+        *,
+        governed: bool = True,
     ) -> Decided | None:
         """The answer to a call, or None when it is the server's to answer.
 
@@ -68,7 +70,8 @@ class House:
             return _error(f"Unknown tool: {name[:100]}")
         if not isinstance(arguments, dict):
             return _error(f"Invalid arguments for {name}: an object is needed")
-        refused = self.rights.refusal(name, arguments) if self.rights is not None else None
+        rights = self.rights if governed else None
+        refused = rights.refusal(name, arguments) if rights is not None else None
         if refused is not None:
             return _error(f"Not allowed: {refused}", refused=refused)
         if beyond := self._beyond(number):
@@ -82,10 +85,7 @@ class House:
         return None
 
     def decide_real(self, name: str, *, hidden: bool, number: int) -> Decided | None:
-        """As `decide`, of a call that a real server answers, whatever it makes of the call.
-
-        The roles of a practice world say nothing of the tools of real servers.
-        """
+        """As `decide`, of a call that a real server answers, whatever it makes of the call."""
         if hidden:
             return _error(f"Unknown tool: {name[:100]}")
         return self._beyond(number)

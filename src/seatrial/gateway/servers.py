@@ -70,11 +70,6 @@ class RealServer(ToolServer, Protocol):
         """How long any answer may take."""
         ...
 
-    @property
-    def why_gone(self) -> str:
-        """What has become of it; empty while it is there."""
-        ...
-
     def attach(self, front: Front) -> None:
         """Let it know who hears what it says of its own accord."""
         ...

@@ -29,7 +29,7 @@ from seatrial.plan import Trial
 from seatrial.records import TrialRecord, Violation
 from seatrial.redaction import Redactor
 from seatrial.runner.offers import check_offers
-from seatrial.servers import RealServer, Servers
+from seatrial.servers import Servers
 from seatrial.state import placing
 from seatrial.state.fitting import misfits
 from seatrial.state.rights import Rights
@@ -203,6 +203,8 @@ class Conductor:
             channel = self.gateway.open(
                 [world, *servers],
                 rights=Rights(fixture, case.role, world.tools(), see_refused=case.see_refused),
+                # The roles of a world speak of its own tools; what a server allows is its own matter.
+                ungoverned={document.id for document in documents},
                 answers=answers,
                 calls_limit=case.limits.calls,
                 lookup=lookup,
@@ -217,9 +219,6 @@ class Conductor:
             finally:
                 channel.close()
                 course.seen = channel.events
-            for server in servers:
-                if isinstance(server, RealServer) and server.why_gone:
-                    channel.fault(server.why_gone)
             _take_for_giving_up(course, channel.turn)
             if channel.flooded:
                 course.failure = _Failure(

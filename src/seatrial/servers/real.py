@@ -76,11 +76,6 @@ class RealServer:
         """How long any answer may take."""
         return self._document.seconds
 
-    @property
-    def why_gone(self) -> str:
-        """What has become of it; empty while it is there."""
-        return self._open.why_gone
-
     def attach(self, front: Front) -> None:
         """Let it know who hears what it says of its own accord."""
         self._front = front
