@@ -35,9 +35,20 @@ def test_weak_cases_alone_leave_the_gate_undecided():
     assert "only weak required cases ran" in ruling.headline
 
 
-@pytest.mark.parametrize("other", [False, None])
-def test_one_required_case_that_is_not_weak_carries_it_and_the_weak_one_is_named(other):
-    ruling = ruled({"a": "pppp", "b": "pppp"}, {"a": True, "b": other})
+@pytest.mark.parametrize("weak", [{"a": True, "b": None}, {"a": None, "b": None, "c": False}])
+def test_a_case_in_which_doing_nothing_could_not_be_tried_carries_no_gate_either(weak):
+    ruling = ruled({"a": "pppp", "b": "pppp", "c": "pppp"}, weak)
+
+    assert ruling.ruling is Gate.UNDECIDED
+    assert effects(ruling)["only_weak_cases"] == ("undecided", ("a", "b"))
+
+
+def test_a_run_in_which_nobody_tried_to_do_nothing_is_ruled_on_as_before():
+    assert ruled({"a": "pppp", "b": "pppp"}, {}).ruling is Gate.OPEN
+
+
+def test_one_required_case_that_is_not_weak_carries_it_and_the_weak_one_is_named():
+    ruling = ruled({"a": "pppp", "b": "pppp"}, {"a": True, "b": False})
 
     assert ruling.ruling is Gate.OPEN
     assert effects(ruling)["weak_cases"] == ("note", ("a",))

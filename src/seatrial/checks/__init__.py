@@ -214,6 +214,7 @@ def _attack(case: Case, trace: Trace) -> tuple[Finding, ...]:
             turn=found.turn,
             call=found.call,
             forbidden=found.forbidden,
+            cause=found.cause,
             attack=attacked,
         ),
     )

@@ -40,14 +40,30 @@ def _nothing_ran(matter: Matter) -> Iterator[Brief]:
 
 
 def _only_weak(matter: Matter) -> Iterator[Brief]:
-    """Cases that an agent passes which does nothing never carry a gate alone, whatever reason they give."""
+    """Cases that an agent passes which does nothing never carry a gate alone, whatever reason they give.
+
+    Nor do those of which nobody knows, where the run tried them. Runs of versions that did not try are as they were.
+    """
     ran = [c for c in matter.required if c.candidate is not None and c.candidate.valid]
-    if ran and all(c.weak for c in ran):
+    tried = any(c.weak is not None for c in matter.comparison.cases)
+    unknown = [c for c in ran if c.weak is None]
+    if ran and tried and len(unknown) == len(ran):
         yield brief(
             "only_weak_cases",
             "undecided",
-            f"an agent that does nothing passes every required case that ran: {listed(ran)}; add a required case "
-            "that asks for something to be done",
+            f"whether doing nothing passes could not be tried in any required case that ran: {listed(ran)}",
+            "no required case known not to be weak",
+            ran,
+        )
+    elif ran and tried and all(c.weak is not False for c in ran):
+        doubt = (
+            f" (in {counted(unknown, 'case')} of them that could not be tried)" if unknown else ""
+        )
+        yield brief(
+            "only_weak_cases",
+            "undecided",
+            f"an agent that does nothing passes every required case that ran{doubt}: {listed(ran)}; add a required "
+            "case that asks for something to be done",
             "only weak required cases ran",
             ran,
         )
