@@ -372,7 +372,7 @@ def _agent(file: str, *arguments: str, **more: Any) -> dict[str, Any]:
 
 
 def _seat() -> arms.Seat:
-    async def call(tool: str, arguments: dict[str, Any]) -> Answer:
+    async def call(tool: str, arguments: dict[str, Any], server: str | None = None) -> Answer:
         raise AssertionError("a process calls over the network")
 
     return arms.Seat(

@@ -158,7 +158,7 @@ def _service(answer: Any, *, raw: bool = False) -> Iterator[_Service]:
 
 
 def _talk(it: _Service, *texts: str, **adapter: Any) -> list[arms.Reply]:
-    async def call(tool: str, arguments: dict[str, Any]) -> Answer:
+    async def call(tool: str, arguments: dict[str, Any], server: str | None = None) -> Answer:
         raise AssertionError("a service calls over the network")
 
     seat = arms.Seat(

@@ -190,7 +190,7 @@ def _arm(target: str) -> Any:
 
 
 def _seat(calls: list[Any] | None = None) -> arms.Seat:
-    async def call(tool: str, arguments: dict[str, Any]) -> Answer:
+    async def call(tool: str, arguments: dict[str, Any], server: str | None = None) -> Answer:
         if calls is not None:
             calls.append((tool, arguments))
         return Answer.of_text("rented")

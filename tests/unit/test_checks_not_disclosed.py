@@ -179,7 +179,7 @@ def test_a_value_cut_over_calls_or_over_the_arguments_of_one_is_found():
 
 
 def test_what_else_is_sent_to_a_real_server_counts_too():
-    asked = {"event": "requested", "server": "web", "method": "resources/read"}
+    asked: Any = {"event": "requested", "server": "web", "method": "resources/read"}
     read = Requested(turn=1, **asked, params={"uri": f"https://example.org/{NUMBER}"})
     told = Asked(
         turn=1,
