@@ -169,7 +169,7 @@ _NAMED = "`{config}` in the command, or `SEATRIAL_MCP_CONFIG`"
 
 RUNTIMES: Mapping[ConfigFormat, Runtime] = {
     "mcp-servers": Runtime(
-        title="Whatever reads the usual `mcpServers` file",
+        title="whatever reads the usual `mcpServers` file",
         path="mcp.json",
         found=f"{_NAMED}.",
         write=_json(_usual, "mcpServers"),

@@ -12,12 +12,10 @@ from seatrial.errors import ExitCode, UsageError, printable
 
 if TYPE_CHECKING:
     from seatrial.documents import World
-    from seatrial.gateway import Channel
     from seatrial.records import TrialRecord
     from seatrial.state import State
     from seatrial.store import Run
     from seatrial.tools import Tool
-    from seatrial.trace import Called
     from seatrial.workspace import Workspace
 
 _root = click.option(
@@ -29,8 +27,6 @@ _shape = click.option("--format", "shape", type=click.Choice(["text", "json"]), 
 
 _TOKEN = "by-hand"
 _SEED = 1
-_LOOK_SECONDS = 0.2
-"""Between two looks at what was called."""
 
 
 @click.group()
@@ -148,6 +144,7 @@ async def _served(
     import anyio
 
     from seatrial.cli.changes import told
+    from seatrial.cli.watching import Watching
     from seatrial.documents import placeholders
     from seatrial.gateway import Gateway
     from seatrial.state.rights import Rights
@@ -163,7 +160,7 @@ async def _served(
             rights=Rights(document, role, copy.tools()),
             lookup=placeholders.of_trial(_TOKEN, document.now),
         )
-        calls = _Calls(channel)
+        calls = Watching(channel)
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             click.echo(json.dumps(channel.config(), indent=2))
             click.echo(f"Serving {document.id}. Ctrl-C ends it.", err=True)
@@ -179,42 +176,6 @@ async def _served(
             click.echo(line)
         if not changes:
             click.echo("Nothing changed.")
-
-
-class _Calls:
-    """Tells of each call once, and of each fault of the world."""
-
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-        self._events = self._faults = 0
-
-    async def tell_as_they_come(self) -> None:
-        """Until we are cancelled."""
-        import anyio
-
-        while True:
-            self.tell()
-            await anyio.sleep(_LOOK_SECONDS)
-
-    def tell(self) -> None:
-        """What has come since the last time."""
-        from seatrial.trace import Called
-
-        events, faults = self._channel.events, self._channel.faults
-        for event in events[self._events :]:
-            if isinstance(event, Called):
-                click.echo(_call(event), err=True)
-        for fault in faults[self._faults :]:
-            click.echo(printable(f"The world failed: {fault.message}"), err=True)
-        self._events, self._faults = len(events), len(faults)
-
-
-def _call(event: Called) -> str:
-    from seatrial.cli.changes import shown
-
-    came_to = "refused" if event.refused else "error" if event.answer.is_error else "ok"
-    changed = ", changed the world" if event.changed else ""
-    return printable(f"{event.number}. {event.tool} {shown(event.arguments)}: {came_to}{changed}")
 
 
 def _world(fixture: str, root: Path | None) -> tuple[Workspace, World]:

@@ -111,6 +111,11 @@ class Gateway:
         return channel
 
     @property
+    def channels(self) -> tuple[Channel, ...]:
+        """Those of trials that are under way."""
+        return tuple(self._channels.values())
+
+    @property
     def open_channels(self) -> int:
         """How many trials are under way."""
         return len(self._channels)

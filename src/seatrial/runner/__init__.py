@@ -5,11 +5,13 @@ trials come next is asked of a policy (`NextTrials`), so that a plan can grow wh
 """
 
 from seatrial.runner.events import Began, Ended, Event, Halted, Planned
+from seatrial.runner.playing import BY_HAND, by_hand, play
 from seatrial.runner.proving import Proof, prove, weaknesses
 from seatrial.runner.running import NextTrials, Outcome, equip, fixed, run
 from seatrial.runner.trials import Equipment
 
 __all__ = [
+    "BY_HAND",
     "Began",
     "Ended",
     "Equipment",
@@ -19,8 +21,10 @@ __all__ = [
     "Outcome",
     "Planned",
     "Proof",
+    "by_hand",
     "equip",
     "fixed",
+    "play",
     "prove",
     "run",
     "weaknesses",
