@@ -154,3 +154,30 @@ def test_two_tools_of_one_name_are_refused_with_both_places():
     assert "fixtures/harbour.yaml:23:3 and fixtures/files.yaml:6:9" in with_world
     assert "fixtures/files.yaml:6:9 and fixtures/other.yaml:6:9" in with_other
     assert hidden == []
+
+
+TIDES = """\
+kind: fixture
+type: server
+id: tides
+command: ["{python}", "tides.py"]
+"""
+
+
+def tide_case(tool: str) -> dict[str, str]:
+    case = harbour.CASE.replace("world: harbour\n", "world: harbour\nservers: [tides]\n")
+    case = case.replace("tool: take_berth\n    arguments: {berth_id: b-1}", f"tool: {tool}")
+    return {"fixtures/tides.yaml": TIDES, "cases/take.yaml": case}
+
+
+@pytest.mark.parametrize("tool", ["show_tide", "tides/show_tide", "harbour/take_berth"])
+def test_checks_may_name_the_tools_of_a_real_server_which_only_it_knows(tool: str):
+    assert "take-a-berth" in load(harbour.contents(tide_case(tool))).cases
+
+
+@pytest.mark.parametrize("tool", ["harbour/show_tide", "tide/show_tide"])
+def test_a_tool_of_no_server_there_is_refused(tool: str):
+    with pytest.raises(InvalidDocuments) as caught:
+        load(harbour.contents(tide_case(tool)))
+
+    assert f"offers no tool `{tool}`" in caught.value.problems[0].message

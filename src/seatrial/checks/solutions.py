@@ -86,7 +86,7 @@ def solution_of(
         if written:
             calls = written[number - 1].calls
         else:
-            calls, missing = _calls(checks, world.declared_tools() or {}, skills or {})
+            calls, missing = _calls(checks, world, skills or {})
             unsolved += missing
         reply = written[number - 1].reply if written else ""
         if not reply:
@@ -156,7 +156,7 @@ class _Planned:
 
 
 def _calls(
-    checks: Sequence[Check], tools: Mapping[str, DeclaredTool], skills: Mapping[str, CallOrStep]
+    checks: Sequence[Check], world: World, skills: Mapping[str, CallOrStep]
 ) -> tuple[tuple[SolutionCall, ...], list[str]]:
     """The calls that checks ask for, in order, and what cannot be told of them."""
     planned: list[_Planned] = []
@@ -182,7 +182,10 @@ def _calls(
                 planned.insert(0, first := _Planned(own.tool))
                 first.add(own.arguments)
     unsolved: list[str] = []
-    return tuple(_call(one, tools, unsolved) for one in planned), unsolved
+    tools = world.declared_tools() or {}
+    return tuple(
+        _call(one, tools.get(_named(one.tool, world)), unsolved) for one in planned
+    ), unsolved
 
 
 def _asked(
@@ -208,9 +211,7 @@ def _asked(
             return
 
 
-def _call(
-    planned: _Planned, tools: Mapping[str, DeclaredTool], unsolved: list[str]
-) -> SolutionCall:
+def _call(planned: _Planned, declared: DeclaredTool | None, unsolved: list[str]) -> SolutionCall:
     arguments: dict[str, Any] = {}
     for path, conditions in planned.asked.items():
         value = _value(conditions)
@@ -220,7 +221,6 @@ def _call(
             unsolved.append(f"no check says exactly what `{path}` of `{planned.tool}` is")
         elif not _put(arguments, path.split("."), value):
             unsolved.append(f"`{path}` of `{planned.tool}` lies inside of a list")
-    declared = tools.get(planned.tool) or tools.get(planned.tool.rpartition("/")[2])
     needed = (declared.parameters or {}).get("required", ()) if declared else ()
     given = {path.partition(".")[0] for path in planned.asked}
     unsolved += (

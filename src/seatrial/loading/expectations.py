@@ -44,22 +44,24 @@ from seatrial.loading.places import Steps
 
 def impossible_expectations(library: Library) -> Found:
     """Checks of a case about what its world does not have, or about a turn it does not have."""
-    offers: dict[str, Offer] = {}
+    offers: dict[tuple[str, frozenset[str]], Offer] = {}
     for draft, case in library.of(Case):
         turns = len(case.messages)
         world = library.world_of(case)
-        if world is not None and world.id not in offers:
-            offers[world.id] = Offer(world)
+        offer = None
+        if world is not None:
+            servers = frozenset(server.id for _, server in library.servers_of(case))
+            offer = offers.setdefault((world.id, servers), Offer(world, servers))
         for steps, check in _checks(case):
             for mistake in _of_turns(check, steps, turns):
                 yield draft, mistake
-            if world is not None:
-                for mistake in offers[world.id].mistakes(check, steps):
+            if offer is not None:
+                for mistake in offer.mistakes(check, steps):
                     yield draft, mistake
-        if world is not None:
+        if offer is not None:
             for mistake in (
-                *offers[world.id].mistakes_of_goal(case.attack),
-                *offers[world.id].mistakes_of_solution(case),
+                *offer.mistakes_of_goal(case.attack),
+                *offer.mistakes_of_solution(case),
             ):
                 yield draft, mistake
 
@@ -133,6 +135,8 @@ class Offer:
     """What one world has to offer to expectations."""
 
     world: World
+    servers: frozenset[str] = frozenset()
+    """Ids of the real servers beside it, of whose tools only they themselves know."""
     _known_keys: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     def mistakes(self, check: Check, steps: Steps) -> Iterator[Mistake]:
@@ -213,7 +217,11 @@ class Offer:
         return self.world.declared_types()
 
     def _tool(self, tool: str, steps: Steps) -> Iterator[Mistake]:
-        if self._tools is not None and self._name(tool) not in self._tools:
+        """A tool that nobody offers; one without its server's name may be of any server there is."""
+        server, slash, _ = tool.rpartition("/")
+        if self._tools is None or server in self.servers or (self.servers and not slash):
+            return
+        if self._name(tool) not in self._tools:
             message = f"world `{self.world.id}` offers no tool `{cut(tool)}`"
             yield Mistake(steps, *guessed(message, tool, self._tools), "unknown-tool")
 
