@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import anyio
-from tests import bike_shop
+from tests import bike_shop, real_servers
 
 from seatrial import loading, runner
 from seatrial.checks.solutions import Unsolved
@@ -160,3 +160,36 @@ def test_a_courtesy_is_no_question_back():
     (proof,) = prove(case({"check": "asks_back"}, group="clarify"))
 
     assert proof.weak is False
+
+
+def with_server(told: Case) -> tuple[runner.Proof, ...]:
+    server = real_servers.fixture()
+    catalog = bike_shop.catalog(told)
+    catalog = replace(catalog, fixtures={**catalog.fixtures, server.id: server})
+    equipment = runner.equip([], ROOT, cases=[told], fixtures=[server])
+    return anyio.run(lambda: runner.prove(catalog, (told,), equipment, run="proving-5"))
+
+
+ECHO = {"calls": [{"tool": "real/echo", "arguments": {"text": "ahoi"}}], "reply": "{{calls.1}}"}
+
+
+def test_the_reference_calls_real_servers_and_doing_nothing_needs_none():
+    checks = {"check": "tool_called", "tool": "echo"}, {"check": "reply_contains", "text": "ahoi"}
+
+    (proof,) = with_server(case(*checks, servers=["real"], solution=ECHO))
+
+    assert proof.reference
+    assert (proof.reference.verdict, proof.reference.tools_used) == (Verdict.PASSED, ("real/echo",))
+    assert proof.weak is False
+
+
+def test_nothing_is_tried_where_people_rely_on_what_is_answered():
+    live = {"servers": ["real"], "environment": "prod", "solution": ECHO}
+
+    (proof,) = with_server(case({"check": "tool_called", "tool": "echo"}, **live))
+
+    assert proof.reference is None
+    assert proof.weak is False
+    assert proof.solution == Unsolved(
+        ("environment `prod` is live, and nothing is tried there",), for_good=True
+    )
