@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Sequence
 
 from seatrial.arms.seat import Reply, Seat
@@ -51,12 +52,22 @@ class Conversation:
         if number is None:
             return self._lookup[name]
         given = self._answers[number - 1]
-        value = given.structured if given.structured is not None else given.text
         path = name.split(".", 2)[2:]
-        found = look_up(value, path[0]) if path else value
+        if not path:
+            return given.text
+        value = given.structured if given.structured is not None else _read(given.text)
+        found = look_up(value, path[0])
         if found is MISSING:
             raise ArmError(
                 "internal",
                 f"the solution names {name}, and call {number} gave {shown(value, 200)}",
             )
         return found
+
+
+def _read(text: str) -> Json:
+    """The JSON value that a text holds, as many servers answer; the text itself where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -25,7 +25,8 @@ class SolutionCall(Part):
     """The tool's name, or `server/tool`."""
     arguments: dict[str, Any] = Field(default_factory=dict)
     """Its arguments, as they are sent. `{{calls.1.refund_id}}` stands for a part of what an earlier call
-    gave, counted from 1 over the whole solution; `{{run}}`, `{{today}}` and `{{now}}` as anywhere."""
+    gave, counted from 1 over the whole solution, `{{calls.1}}` for its text; `{{run}}`, `{{today}}` and
+    `{{now}}` as anywhere."""
 
 
 class SolutionTurn(Part):
