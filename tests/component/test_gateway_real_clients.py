@@ -1,0 +1,132 @@
+"""The official MCP SDK in front of the gateway, and a real server behind it."""
+
+import json
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client, MCPError, types
+from mcp.client.streamable_http import streamable_http_client
+from tests.real_servers import House, Trial, fixture, run
+
+from seatrial.trace import Asked
+
+
+async def sampled(context: Any, params: types.CreateMessageRequestParams) -> Any:
+    content = types.TextContent(type="text", text=f"{params.max_tokens} tokens")
+    return types.CreateMessageResult(role="assistant", content=content, model="m-1")
+
+
+async def elicited(context: Any, params: Any) -> Any:
+    return types.ElicitResult(action="accept", content={"sure": True})
+
+
+async def rooted(context: Any) -> Any:
+    return types.ListRootsResult(roots=[types.Root.model_validate({"uri": "file:///mine"})])
+
+
+class Hearing:
+    """What a client was told of the server's own accord."""
+
+    def __init__(self) -> None:
+        self.logs: list[Any] = []
+        self.changed = anyio.Event()
+
+    async def log(self, params: Any) -> None:
+        self.logs.append(params.data)
+
+    async def message(self, message: Any) -> None:
+        if "ToolListChanged" in type(getattr(message, "root", message)).__name__:
+            self.changed.set()
+
+
+def client(trial: Trial, http: httpx2.AsyncClient, mode: str, **more: Any) -> Client:
+    transport = streamable_http_client(trial.channel.url("real"), http_client=http)
+    return Client(transport, mode=mode, **more)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_client_uses_all_that_a_real_server_has(mode: str):
+    async def check(house: House) -> None:
+        async with (
+            house.trial(fixture()) as trial,
+            httpx2.AsyncClient(headers=trial.channel.headers, timeout=20) as http,
+            client(trial, http, mode) as agent,
+        ):
+            done: list[float] = []
+
+            async def told(
+                progress: float, total: float | None, message: str | None = None
+            ) -> None:
+                done.append(progress)
+
+            listed = await agent.list_tools()
+            echoed = await agent.call_tool("echo", {"text": "ahoi"})
+            worked = await agent.call_tool("work", {"steps": 3}, progress_callback=told)
+            shown = await agent.call_tool("show", {})
+            failed = await agent.call_tool("fail", {})
+            resource = await agent.read_resource("memo://1")
+            prompt = await agent.get_prompt("greet", {"who": "gull"})
+            with pytest.raises(MCPError) as refused:
+                await agent.call_tool("refuse", {})
+
+            assert agent.server_info is not None
+            assert agent.server_info.name == "real"
+            assert agent.instructions == "Be gentle."
+            assert "wait" in [tool.name for tool in listed.tools]
+            assert echoed.structured_content == {"n": 1.0, "e": 100.0}
+            assert worked.content[0].text == "worked"  # type: ignore[union-attr]
+            assert done == [1, 2, 3]
+            assert shown.content[0].type == "image"
+            assert failed.is_error
+            assert resource.contents[0].text == "abc"  # type: ignore[union-attr]
+            assert prompt.messages[0].content.text == "Hello gull"  # type: ignore[union-attr]
+            assert (refused.value.code, refused.value.data) == (-32602, {"field": "x"})
+            assert trial.channel.faults == ()
+
+    run(check)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_client_answers_what_a_real_server_asks(mode: str):
+    async def check(house: House) -> None:
+        asking = {
+            "sampling": "pass_through",
+            "elicitation": "pass_through",
+            "roots": "pass_through",
+        }
+        hearing = Hearing()
+        async with (
+            house.trial(fixture(client=asking)) as trial,
+            httpx2.AsyncClient(headers=trial.channel.headers, timeout=20) as http,
+            client(
+                trial,
+                http,
+                mode,
+                sampling_callback=sampled,
+                elicitation_callback=elicited,
+                list_roots_callback=rooted,
+                logging_callback=hearing.log,
+                message_handler=hearing.message,
+            ) as agent,
+        ):
+            said = {}
+            for tool in ("sample", "elicit", "roots"):
+                answer = await agent.call_tool(tool, {})
+                said[tool] = json.loads(answer.content[0].text)  # type: ignore[union-attr]
+            await agent.call_tool("log", {})
+            await agent.call_tool("grow", {})
+            await hearing.changed.wait()
+            grown = await agent.list_tools()
+
+            assert said["sample"]["result"]["content"]["text"] == "5 tokens"
+            assert said["elicit"]["result"]["content"] == {"sure": True}
+            assert said["roots"]["result"]["roots"] == [{"uri": "file:///mine"}]
+            assert hearing.logs == ["a word"]
+            assert grown.tools[-1].name == "tool0"
+            asked = [event for event in trial.channel.events if isinstance(event, Asked)]
+            assert {event.answered_by for event in asked} == {"agent"}
+            assert trial.channel.faults == ()
+
+    run(check)
