@@ -182,3 +182,10 @@ def test_power_tells_the_cost_of_every_number_of_trials():
     ] * 2
     assert found["fixed"][3]["cost"] == found["suite_mean"][3]["cost"] == pytest.approx(1.2)
     assert re.search(r"--trials \d+, \d+ trials \(\d+\.\d\d EUR\) in all", "\n".join(lines))
+
+
+def test_plan_by_a_baseline_that_does_not_exist_is_refused():
+    result = seatrial("plan")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: there is no folder 'released'")

@@ -56,6 +56,8 @@ def expected(workspace: Workspace, selection: Selection, spec: str | None) -> Ex
             spec, suite.id, arm.agent, root=workspace.root, repository=workspace.repository
         )
     except BaselineError as error:
+        if spec is not None:
+            raise
         planned = len(expand(selection.cases, catalog, selection.arms))
         return Expected(selection.cases, planned, unknown=error.message)
     stored = records(found)
