@@ -23,6 +23,7 @@ def stored(
     title: str = "A bike is handed out",
     reason: str | None = None,
     must_tie: tuple[str, ...] = (),
+    weak: tuple[str, ...] | None = None,
     created_at: str = "2026-04-01T10:00:00+00:00",
     revision: str | None = None,
     usage: Usage | None = None,
@@ -53,6 +54,7 @@ def stored(
                 selected=True,
                 reasons=("no base given",),
                 required=case.required,
+                weak=None if weak is None else case.id in weak,
                 trials=len(trials.get(case.id, "p")),
             )
             for case in cases

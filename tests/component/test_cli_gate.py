@@ -52,6 +52,27 @@ def test_ruling_is_the_exit_code(trials, code, word):
     assert result.stdout.startswith(f"{word}: ")
 
 
+def test_cases_that_doing_nothing_passes_are_marked_and_carry_no_gate_alone():
+    stored("released", GOOD, "clerk-1")
+    stored("candidate", FINE, weak=("rent", "refuse"))
+
+    ruled = seatrial("gate", "candidate", "--baseline", "released")
+    shown = seatrial("compare", "candidate", "--baseline", "released")
+    told = seatrial("report", "candidate", "--baseline", "released", "--summary", "s.md")
+
+    assert (ruled.exit_code, shown.exit_code) == (3, 0)
+    assert (
+        "an agent that does nothing passes every required case that ran: rent; refuse"
+        in ruled.output
+    )
+    assert "rent (required, weak)" in shown.output
+    assert "return (weak)" not in shown.output
+    assert told.exit_code == 0
+    summary = Path("s.md").read_text(encoding="utf-8")
+    assert summary.startswith("## 🟡 Gate undecided: only weak required cases ran")
+    assert ("</b> unchanged, required, weak:" in summary) or ("| yes, weak |" in summary)
+
+
 def test_closed_gate_tells_the_grounds_and_where_it_went_wrong():
     stored("released", GOOD, "clerk-1")
     stored("candidate", {"rent": "fffff", "refuse": "ppxpp", "return": "ppppf"})
