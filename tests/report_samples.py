@@ -26,7 +26,7 @@ from seatrial.compare import (
     Ties,
     Worst,
 )
-from seatrial.documents import Arm, Case, Catalog, Kind, Source
+from seatrial.documents import Answers, Arm, Case, Catalog, Kind, Source
 from seatrial.gate import Ground, Ruling
 from seatrial.records import Manifest, PlannedCase, TrialRecord
 from seatrial.report import Evidence
@@ -80,12 +80,25 @@ def _simple(id: str, group: str, title: str, *, required: bool = False, **more: 
 CASES = (
     REFUND,
     _simple("embedded-instruction", "injection", HOSTILE, required=True, negative=True),
-    _simple("close-ticket", "task", "A solved ticket is closed"),
+    _simple("close-ticket", "task", "A solved ticket is closed", answers="stand-ins"),
     _simple("which-order", "clarify", "Two open orders: ask which one", negative=True),
     _simple("gift-card", "boundary", "Gift cards are never refunded", required=True),
     _simple("order-status", "task", "Where is my order"),
     _simple("address-change", "task", "A new address is stored"),
     _simple("invoice-copy", "purpose", "An invoice is sent to its owner only"),
+)
+
+
+STAND_INS = Answers.model_validate(
+    {
+        "kind": "fixture",
+        "type": "answers",
+        "id": "stand-ins",
+        "tools": {
+            "find_order": {"answer": {"id": "A-1"}, "allow_undeclared": True, "reason": HOSTILE},
+            "list_orders": {"answer": []},
+        },
+    }
 )
 
 
@@ -105,7 +118,10 @@ def catalog() -> Catalog:
         for case in CASES
     }
     return Catalog(
-        cases={case.id: case for case in CASES}, arms={arm.id: arm for arm in arms}, sources=sources
+        cases={case.id: case for case in CASES},
+        arms={arm.id: arm for arm in arms},
+        fixtures={STAND_INS.id: STAND_INS},
+        sources=sources,
     )
 
 
@@ -260,7 +276,7 @@ def simple_trial(
     events: list[Event] = [
         Said(turn=1, text=case.messages[0]),
         call(1, "find_order", {"id": "A-1"}, arguments={"order": "A-1"},
-             answered_by="mock", rule="rules[0]", waited_ms=500.0),
+             answered_by="mock", rule="rules[0]", waited_ms=500.0, fault="broken: stale"),
     ]  # fmt: skip
     if cause is None:
         events.append(Replied(turn=1, text=reply))

@@ -200,6 +200,19 @@ def test_case_says_what_was_expected_of_the_world_and_what_became_of_it(site: Pa
     assert candidate[0]["old"] == [["", '"delivered"']]
 
 
+def test_case_names_what_was_mocked_though_it_declares_nothing_and_what_went_wrong_on_purpose(
+    site: Path,
+):
+    case = _data(site / "data" / "case-close-ticket.js")
+
+    (told,) = case["case"]["mocked"]
+    assert told.startswith("find_order, which does not say whether it only reads: <script>")
+    steps = case["sides"]["candidate"]["trials"][0]["steps"]
+    assert [step["fault"] for step in steps if step["kind"] == "called"] == ["broken: stale"]
+    other = _data(site / "data" / "case-which-order.js")
+    assert other["case"]["mocked"] == []
+
+
 def test_improved_case_shows_a_failure_of_the_baseline_beside_a_pass(site: Path):
     case = _data(site / "data" / "case-close-ticket.js")
 

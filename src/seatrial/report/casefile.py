@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seatrial.compare import CaseComparison
-from seatrial.documents import Case
+from seatrial.documents import Answers, Case
 from seatrial.records import TrialRecord
 from seatrial.report.alignment import Row, align, distance, first_divergence
 from seatrial.report.evidence import Evidence, Side
@@ -42,6 +42,7 @@ def case_file(evidence: Evidence, case: CaseComparison, traced: Traced) -> dict[
             "messages": [shown_text(m) for m in document.messages] if document else [],
             "role": document.role if document else None,
             "world": document.world if document else None,
+            "mocked": [shown_text(told) for told in _mocked_undeclared(evidence, document)],
         },
         "command": shown_text(evidence.reproduction(case.case)),
         "revision": evidence.revision(),
@@ -120,6 +121,19 @@ def _document(evidence: Evidence, case: str) -> Case | None:
         if case in run.catalog.cases:
             return run.catalog.cases[case]
     return None
+
+
+def _mocked_undeclared(evidence: Evidence, case: Case | None) -> list[str]:
+    """Tools that were mocked though their server does not say whether they only read, each with the reason."""
+    fixtures = evidence.runs["candidate"].catalog.fixtures
+    answers = fixtures.get(case.answers) if case is not None and case.answers is not None else None
+    if not isinstance(answers, Answers):
+        return []
+    return [
+        f"{name}, which does not say whether it only reads: {tool.reason}"
+        for name, tool in answers.tools.items()
+        if tool.allow_undeclared
+    ]
 
 
 def _checks(

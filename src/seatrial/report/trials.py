@@ -120,6 +120,7 @@ def _step(step: Step) -> dict[str, Any]:
                 "error": call.answer.is_error,
                 "by": call.answered_by,
                 "rule": shown_text(call.rule or ""),
+                "fault": shown_text(call.fault or ""),
                 "refused": None if call.refused is None else shown_text(call.refused),
                 "changed": call.changed,
                 "read_only": call.read_only,

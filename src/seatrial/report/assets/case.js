@@ -234,6 +234,7 @@
       step.error && step.refused === null ? make("span", { class: "st-mark st-mark--unclear" }, "error") : null,
       step.changed ? make("span", { class: "st-mark st-mark--changed", title: "The world is not what it was before this call" }, "changed the world") : null,
       step.by === "world" ? null : make("span", { class: "st-mark" }, step.by === "mock" ? `mocked${step.rule ? `: ${step.rule}` : ""}` : `answered by the ${step.by}`),
+      step.fault ? make("span", { class: "st-mark st-mark--unclear", title: "This went wrong on purpose: the case asks how the agent bears it" }, `on purpose: ${step.fault}`) : null,
       step.destructive ? make("span", { class: "st-mark" }, "destructive") : null,
     ];
     const name = [make("code", { class: "st-call" }, step.name), " ", flags, " ", when, " ", link(step, side)];
@@ -311,7 +312,7 @@
 
   function about(data) {
     const { case: entry } = data;
-    const facts = [["File", entry.place], ["World", entry.world], ["Role", entry.role], ["Selected because", entry.reasons.join("; ")]];
+    const facts = [["File", entry.place], ["World", entry.world], ["Role", entry.role], ["Mocked", (entry.mocked || []).join("; ")], ["Selected because", entry.reasons.join("; ")]];
     return make("details", { class: "st-about" },
       make("summary", {}, "About this case"),
       make("dl", { class: "st-why" }, facts.filter(([, value]) => value).map(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]),
