@@ -93,7 +93,7 @@ class House:
         self, *documents: Server, environment: str = "test", mocks: Answers | None = None
     ) -> AsyncIterator[Trial]:
         """A trial with these servers."""
-        mocked = mocks.tools.keys() if mocks is not None else ()
+        mocked = mocks.answered_here if mocks is not None else ()
         async with self.servers.open(documents, environment=environment, mocked=mocked) as servers:
             channel = self.gateway.open(servers, answers=mocks)
             try:

@@ -8,6 +8,7 @@ import pytest
 from tests import mcp_wire
 from tests.real_servers import House, Trial, answers, fixture, run
 
+from seatrial.documents import Answers
 from seatrial.trace import Asked, Called, Requested
 
 
@@ -376,6 +377,40 @@ def test_mocked_tools_are_answered_by_the_fixture_and_the_rest_by_the_server():
             by = [e.answered_by for e in trial.channel.events if isinstance(e, Called)]
             assert by == ["mock", "server"]
             assert house.servers.started == 1
+
+    run(check)
+
+
+def test_what_is_passed_through_comes_byte_for_byte_unless_it_is_broken_on_purpose():
+    echo = {
+        "pass_through": True,
+        "delay_ms": 1,
+        "fail": {"calls": [1], "message": "busy"},
+        "broken": {"how": "cut_off", "calls": [3]},
+    }
+
+    async def check(house: House) -> None:
+        document = fixture(targets={"test": "pass_through"})
+        mocks = {"kind": "fixture", "type": "answers", "id": "m", "tools": {"echo": echo}}
+        async with house.trial(document, mocks=Answers.model_validate(mocks)) as trial:
+            await trial.hello()
+            failed = await trial.call("echo", text="x")
+            passed = await trial.post(mcp_wire.call("echo", "an id", text="x"))
+            broken = await trial.call("echo", text="x")
+
+            assert failed["result"]["content"][0]["text"] == "busy"
+            assert passed.content.startswith(
+                b'{"jsonrpc": "2.0", "id":"an id", "result": {"content": '
+            )
+            assert "structuredContent" not in broken["result"]
+            calls = [event for event in trial.channel.events if isinstance(event, Called)]
+            assert [(c.answered_by, c.rule, c.fault, c.waited_ms) for c in calls] == [
+                ("mock", "pass_through", "fail", 1),
+                ("server", "pass_through", None, 1),
+                ("server", "pass_through", "broken: cut_off", 1),
+            ]
+            assert calls[2].answer.text == broken["result"]["content"][0]["text"]
+            assert trial.channel.faults == ()
 
     run(check)
 

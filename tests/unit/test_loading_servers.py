@@ -130,6 +130,35 @@ def test_answers_of_a_server_that_is_not_mocked_are_refused_with_the_target_to_c
         assert f"write `targets: {{{environment}: pass_through}}` (or `mock`)" in why
 
 
+def test_nothing_is_passed_through_to_a_server_that_is_never_started():
+    mocks = MOCKS.replace("TOOL: {rules: [{answer: x}]}", "read_file: {pass_through: true}")
+    more = "servers: [files]\nanswers: mocks\n"
+    never = SERVER.replace("test: pass_through", "test: mock")
+
+    assert problems(more, files=SERVER, mocks=mocks) == []
+    (why,) = problems(more, files=never, mocks=mocks)
+    assert why == (
+        "fixtures/mocks.yaml:4:9: `read_file` is passed through to server `files`, which is `mock` in environment "
+        "`test` and never started. Write `targets: {test: pass_through}` in fixture `files`"
+    )
+
+
+def test_a_server_may_declare_what_its_mocked_answers_are_held_against():
+    more = "servers: [files]\nanswers: mocks\n"
+    mocks = MOCKS.replace("TOOL: {rules: [{answer: x}]}", "read_file: {answer: {size: big}}")
+    declared = "{type: object, properties: {size: {type: integer}}}"
+    typed = SERVER.replace(
+        "parameters: {type: object}", f"parameters: {{type: object}}, output: {declared}"
+    )
+
+    (why,) = problems(more, files=typed, mocks=mocks)
+
+    assert (
+        "does not fit the output schema of `read_file` of server `files`: size must be a whole"
+        in why
+    )
+
+
 def test_tools_of_the_world_are_mocked_whatever_its_servers_are():
     mocks = MOCKS.replace("TOOL", "show_weather")
     more = "servers: [files]\nanswers: mocks\nenvironment: staging\n"

@@ -151,3 +151,8 @@ class Answers(Document):
     """What `{{state.…}}` stands for when a trial begins; each trial has its own."""
     tools: dict[ToolName, MockedTool] = Field(min_length=1)
     """Tool → answers."""
+
+    @property
+    def answered_here(self) -> frozenset[str]:
+        """Tools of which no call reaches the world or the server."""
+        return frozenset(name for name, tool in self.tools.items() if not tool.passes_through)

@@ -116,6 +116,8 @@ def _beside(library: Library, case: Case) -> Found:
     servers = [server for _, server in library.servers_of(case)]
     of_world = world.declared_tools()
     for name, tool in fixture.document.tools.items():
+        for mistake in _unreachable(name, tool, case, servers):
+            yield fixture, mistake
         declared, owner = _declared(name, world, of_world, servers)
         if declared is not None:
             for mistake in _of_tool(name, tool, declared, owner):
@@ -128,6 +130,21 @@ def _beside(library: Library, case: Case) -> Found:
             message = f"world `{world.id}`, which case `{case.id}` uses with these answers, offers no `{name}`"
             worded = guessed(message, name, of_world)
             yield fixture, Mistake(("tools", name), *worded, "unknown-tool", True)
+
+
+def _unreachable(
+    name: str, tool: MockedTool, case: Case, servers: Iterable[Server]
+) -> Iterator[Mistake]:
+    """Calls that are to be passed through to a server that is never started."""
+    for server in servers:
+        target = server.target(case.environment)
+        if name in server.tools and target == "mock" and tool.passes_through:
+            message = (
+                f"`{name}` is passed through to server `{server.id}`, which is `mock` in environment "
+                f"`{case.environment}` and never started"
+            )
+            hint = f"Write `targets: {{{case.environment}: pass_through}}` in fixture `{server.id}`"
+            yield Mistake(("tools", name), message, hint, "mock-not-started", True)
 
 
 def _declared(

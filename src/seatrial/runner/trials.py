@@ -188,8 +188,8 @@ class Conductor:
         answers = None
         if case.answers is not None:
             answers = placing.answers_of(case, self.catalog.answers(case.answers))
-        mocked = answers.tools if answers is not None else {}
-        alone = [name for name, tool in mocked.items() if not tool.passes_through]
+        mocked = answers.tools.keys() if answers is not None else ()
+        alone = answers.answered_here if answers is not None else ()
         async with (
             self.stage.open(
                 fixture, run_token=token, seed=seed, role=case.role, purpose=case.purpose
