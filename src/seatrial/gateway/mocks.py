@@ -13,13 +13,13 @@ from seatrial.documents.behaviour import Broken, Fail, Wire
 from seatrial.errors import UsageError
 from seatrial.gateway import jsonrpc
 from seatrial.gateway.offers import Offered
-from seatrial.gateway.scripts import Part, Purpose, Script
+from seatrial.gateway.scripts import Asked, Part, Purpose, Script
 from seatrial.state import MISSING, Missing, explain, fulfils, look_up
 from seatrial.state.breaking import STALE_HOURS, broken, kept
 from seatrial.state.chance import Chance
 from seatrial.state.mocking import misfits, why_not_mocked
 from seatrial.state.operators import Operators, unfillable
-from seatrial.state.values import as_text, thaw
+from seatrial.state.values import as_text, thaw, walk
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Json
 
@@ -126,8 +126,10 @@ class Mocks:
             first = self._first.setdefault((name, jsonrpc.encode(arguments)), answer)
             if how is not None and how.how == "stale":
                 return replace(mocked, answer=first)
-        mocked = replace(mocked, answer=answer)
-        return mocked if how is None else self._broken(mocked, answer, how, offered)
+        if how is None:
+            return replace(mocked, answer=answer)
+        answer, short = self._broken(answer, how, offered)
+        return replace(mocked, answer=answer, kept=short)
 
     # --- which part answers ---
 
@@ -154,15 +156,16 @@ class Mocks:
         self, part: Part, arguments: dict[str, Json]
     ) -> Iterator[tuple[str, Condition | Operators, Json | Missing]]:
         """Each condition of a rule: its path, what is wanted there, and what is."""
-        for path, condition in part.conditions:
-            yield path, self._filled(condition, arguments), look_up(arguments, path)
-        for path, condition in part.state:
-            yield f"state.{path}", self._filled(condition, arguments), look_up(self._state, path)
+        for asked in part.conditions:
+            yield asked.path, self._filled(asked, arguments), walk(arguments, asked.steps)
+        for asked in part.state:
+            path = f"state.{asked.path}"
+            yield path, self._filled(asked, arguments), walk(self._state, asked.steps)
 
-    def _filled(self, condition: Condition, arguments: dict[str, Json]) -> Condition | Operators:
+    def _filled(self, asked: Asked, arguments: dict[str, Json]) -> Condition | Operators:
         """The condition with the placeholders in its operands replaced."""
-        operands = [operand for _, operand in condition.operators]
-        if next(placeholders.names(operands), None) is None:
+        condition = asked.condition
+        if not asked.filled:
             return condition
         as_written = set(unfillable(condition))
         scope = _Scope(self, arguments, "")
@@ -211,30 +214,45 @@ class Mocks:
             )
         how = self._happening(step.broken, "broken")
         assert how is None or isinstance(how, Broken)
-        faults = [f"broken: {how.how}"] if how is not None else []
-        faults += [f"wire: {wire.how}"] if wire is not None else []
-        mocked = Mocked(
-            answer=None,
-            rule=rule,
-            delay_ms=delay_ms,
-            fault=", ".join(faults) or None,
-            wire=wire,
-            broken=how,
-        )
+        broken_wire = f"wire: {wire.how}" if wire is not None else None
         if not answering:
             why = self._nearest(script, arguments)
             text = f"No mocked answer of {name} fits these arguments; the nearest is {why}"
-            return replace(mocked, answer=Answer.of_text(text, is_error=True), rule=None)
+            return Mocked(
+                answer=Answer.of_text(text, is_error=True),
+                delay_ms=delay_ms,
+                fault=broken_wire,
+                wire=wire,
+            )
         part.answered += 1
-        if given.pass_through:
-            return mocked
-        if how is not None and how.how == "stale":
-            return self._written(mocked, self._stale(part, step), offered, scope.aged(how.hours))
-        self._leave(step, scope)
-        mocked = self._written(mocked, step, offered, scope)
-        if how is None or mocked.mistake or mocked.answer is None or mocked.answer.is_error:
-            return mocked
-        return self._broken(mocked, mocked.answer, how, offered)
+        answer: Answer | None = None
+        mistake, short = "", None
+        if not given.pass_through:
+            if how is not None and how.how == "stale":
+                first = part.steps[0] if part.steps else step
+                answer, mistake = self._written(first, offered, scope.aged(how.hours))
+            else:
+                self._leave(step, scope)
+                answer, mistake = self._written(step, offered, scope)
+            if answer.is_error:
+                how = None  # an error is as it should not be already
+            elif how is not None:
+                answer, short = self._broken(answer, how, offered)
+        fault = broken_wire
+        if how is not None:
+            fault = f"broken: {how.how}" + (f", {broken_wire}" if broken_wire else "")
+        return Mocked(
+            answer=answer,
+            rule=rule,
+            delay_ms=delay_ms,
+            fault=fault,
+            wire=wire,
+            broken=how,
+            kept=short,
+            mistake=f"{rule} of {name} does not fit the tool's output schema: {mistake}"
+            if mistake
+            else "",
+        )
 
     def _happening(self, purpose: Purpose | None, kind: str) -> Fail | Broken | Wire | None:
         """What goes wrong on this call, when it does."""
@@ -246,10 +264,6 @@ class Mocks:
             happens = self._chance.share(f"{counted.name}\0{counted.used}\0{kind}") < what.share
         assert isinstance(what, Fail | Broken | Wire)
         return what if happens else None
-
-    def _stale(self, part: Part, step: Part) -> Part:
-        """What answered first where `step` answers now."""
-        return part.steps[0] if part.steps else step
 
     def _leave(self, step: Part, scope: _Scope) -> None:
         """Change the state as the answer says."""
@@ -263,34 +277,33 @@ class Mocks:
             is_number = isinstance(before, int | float) and not isinstance(before, bool)
             self._state[name] = before + number if is_number else number
 
-    def _written(self, mocked: Mocked, step: Part, offered: Offered, scope: _Scope) -> Mocked:
-        """The answer as it stands in the fixture."""
+    def _written(self, step: Part, offered: Offered, scope: _Scope) -> tuple[Answer, str]:
+        """The answer as it stands in the fixture, and why no client would take it; empty when they do."""
         given = step.given
         if given.error is not None:
             text = given.error
             if step.filled:
                 text = as_text(placeholders.fill(text, scope.value_or_null))
-            return replace(mocked, answer=Answer.of_text(text, is_error=True))
-        value = (
-            placeholders.fill(given.answer, scope.value_or_null) if step.filled else given.answer
-        )
+            return Answer.of_text(text, is_error=True), ""
+        value = given.answer
+        if step.filled:
+            value = placeholders.fill(value, scope.value_or_null)
         # As the world answers: whatever is an object comes in both forms, declared or not.
         declared = offered.tool.output_schema is not None
         structured = value if declared or isinstance(value, dict) else None
         answer = Answer.of_text(as_text(value), structured=structured)
         if not declared or not step.filled:
-            return replace(mocked, answer=answer)  # it was held against the schema at the start
+            return answer, ""  # it was held against the schema at the start
         wrong = offered.answer.misfits(value, lambda path: path or "the answer")
-        if not wrong:
-            return replace(mocked, answer=answer)
-        told = f"{mocked.rule} of {offered.tool.name} does not fit the tool's output schema: {wrong[0]}"
-        return replace(mocked, answer=answer, mistake=told)
+        return answer, wrong[0] if wrong else ""
 
-    def _broken(self, mocked: Mocked, answer: Answer, how: Broken, offered: Offered) -> Mocked:
+    def _broken(
+        self, answer: Answer, how: Broken, offered: Offered
+    ) -> tuple[Answer, Answer | None]:
+        """The answer as it comes, and what is recorded of it where that is not all."""
         schema = offered.answer if offered.tool.output_schema is not None else None
         answer = broken(answer, how, schema)
-        short = kept(answer) if how.how == "oversized" else None
-        return replace(mocked, answer=answer, kept=short)
+        return answer, kept(answer) if how.how == "oversized" else None
 
     # --- what placeholders stand for ---
 

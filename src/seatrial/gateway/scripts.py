@@ -25,6 +25,20 @@ Purpose = tuple[OnPurpose, Counted]
 """What may go wrong on purpose, and whose calls it counts."""
 
 
+class Asked:
+    """One condition of a rule."""
+
+    __slots__ = ("condition", "filled", "path", "steps")
+
+    def __init__(self, path: str, condition: Condition) -> None:
+        self.path = path
+        self.steps = path.split(".")
+        self.condition = condition
+        operands = [operand for _, operand in condition.operators]
+        self.filled = next(placeholders.names(operands), None) is not None
+        """Its operands have placeholders."""
+
+
 class Part(Counted):
     """What may answer a call: a rule, the plain answer, or one of a sequence."""
 
@@ -73,8 +87,8 @@ class Part(Counted):
             (key for key in (*ANSWERS, "fail", "broken", "wire") if key in written), ""
         )
         """The key by which it answers."""
-        self.conditions: tuple[tuple[str, Condition], ...] = ()
-        self.state: tuple[tuple[str, Condition], ...] = ()
+        self.conditions: tuple[Asked, ...] = ()
+        self.state: tuple[Asked, ...] = ()
         self.steps: tuple[Part, ...] = ()
         if isinstance(given, Reply):
             self.steps = tuple(
@@ -125,6 +139,6 @@ class Script:
     def _rules(self, name: str, whole: Part) -> Iterator[Part]:
         for number, rule in enumerate(self.tool.rules):
             part = Part(f"{name}\0{number}", f"rules[{number}]", rule, whole, self.calls)
-            part.conditions = tuple(rule.when.items())
-            part.state = tuple(rule.state.items())
+            part.conditions = tuple(Asked(path, asked) for path, asked in rule.when.items())
+            part.state = tuple(Asked(path, asked) for path, asked in rule.state.items())
             yield part

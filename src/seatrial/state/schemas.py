@@ -138,7 +138,7 @@ class Validator:
         value: Json,
         name: Callable[[str], str],
         *,
-        unless: Callable[[ValidationError], bool] = lambda error: False,
+        unless: Callable[[ValidationError], bool] | None = None,
     ) -> list[str]:
         """A sentence for everything that does not fit.
 
@@ -149,8 +149,10 @@ class Validator:
         """
         try:
             # Finding a million mistakes would hold everybody up for minutes.
-            errors_found = (e for e in self._compiled.iter_errors(value) if not unless(e))
-            found = islice(errors_found, MOST_TOLD + 1)
+            told_of = self._compiled.iter_errors(value)
+            if unless is not None:
+                told_of = (error for error in told_of if not unless(error))
+            found = islice(told_of, MOST_TOLD + 1)
             errors = sorted(found, key=lambda e: list(map(str, e.path)))
         except Unresolvable as error:
             return [
