@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,37 +117,30 @@ async def house(environ: Mapping[str, str] | None = None) -> AsyncIterator[House
 
 
 def run(test: Callable[[House], Awaitable[None]], environ: Mapping[str, str] | None = None) -> None:
-    """Run a test in a house; everything within a minute, and nothing left afterwards."""
+    """Run a test in a house; everything within a minute, and nothing left afterwards (Linux only)."""
+    runs: list[str] = []
 
     async def within() -> None:
         with anyio.fail_after(60):
             async with house(environ) as opened:
+                runs.append(opened.servers.run)
                 await test(opened)
 
-    with nothing_left():
-        anyio.run(within)
+    before = descriptors()
+    anyio.run(within)
+    assert not processes_of(runs[0]), "processes are left"
+    assert descriptors() <= before, "descriptors are left"
 
 
-@contextmanager
-def nothing_left() -> Iterator[None]:
-    """As many processes and descriptors afterwards as before (Linux only)."""
-    before = children(), descriptors()
-    yield
-    if sys.platform == "linux":
-        assert children() <= before[0], "processes are left"
-        assert descriptors() <= before[1], "descriptors are left"
-
-
-def children() -> set[str]:
-    """The command lines of all processes that carry the mark of a server of this process's runs."""
+def processes_of(run: str) -> set[str]:
+    """Every process that carries the mark of a run."""
     found = set()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal() and entry.name != str(os.getpid()):
-            try:
-                if b"SEATRIAL_SERVER=" in (entry / "environ").read_bytes():
-                    found.add(f"{entry.name} {(entry / 'cmdline').read_bytes()!r}")
-            except OSError:
-                continue
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"SEATRIAL_RUN={run}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                found.add(f"{entry.name} {(entry / 'cmdline').read_bytes()!r}")
+        except OSError:  # another's, or gone by now
+            continue
     return found
 
 

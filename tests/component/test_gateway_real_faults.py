@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 from tests import mcp_wire
-from tests.real_servers import House, Trial, children, fixture, run
+from tests.real_servers import House, Trial, fixture, processes_of, run
 
 from seatrial.errors import ToolServerError
 from seatrial.trace import Called
@@ -56,6 +56,23 @@ def test_a_server_that_fails_is_an_error_for_the_agent_and_a_fault_of_the_trial(
             assert (recorded.answered_by, recorded.answer.is_error) == ("gateway", True)
             assert beside["result"]["content"][0]["text"] == "still here"
             assert sibling.channel.faults == ()
+
+    run(check)
+
+
+def test_a_flood_of_progress_is_a_fault_too():
+    async def check(house: House) -> None:
+        async with house.trial(fixture()) as trial:
+            params = {
+                "name": "flood",
+                "arguments": {"what": "progress"},
+                "_meta": {"progressToken": 1},
+            }
+            reply = await trial.post(mcp_wire.request("tools/call", params))
+
+            assert "The tool server real failed." in reply.text[-200:]
+            (fault,) = trial.channel.faults
+            assert "told more than 16,000,000 bytes of how far it is" in fault.message
 
     run(check)
 
@@ -109,6 +126,17 @@ def test_a_program_that_is_not_there_is_told():
     run(check)
 
 
+def test_a_folder_to_start_in_that_is_not_there_is_told():
+    async def check(house: House) -> None:
+        with pytest.raises(
+            ToolServerError, match=r"'real' cannot be started in no/where: there is"
+        ):
+            async with house.trial(fixture(cwd="no/where")):
+                raise AssertionError("it begins")
+
+    run(check)
+
+
 def test_what_a_server_writes_before_it_speaks_does_no_harm():
     async def check(house: House) -> None:
         async with house.trial(fixture("greets")) as trial:
@@ -125,10 +153,9 @@ def test_a_server_that_will_not_end_is_ended_with_all_it_started(
     monkeypatch.setattr("seatrial.processes.TERM_SECONDS", 0.1)
 
     async def check(house: House) -> None:
-        before = children()
         async with house.trial(fixture("stays")):
-            assert len(children() - before) == 2
-        assert children() == before
+            assert len(processes_of(house.servers.run)) == 2
+        assert not processes_of(house.servers.run)
 
     run(check)
 
@@ -216,7 +243,6 @@ async def _until(happened: Callable[[], object]) -> None:
 
 def test_a_trial_that_ends_mid_call_is_recorded_and_leaves_nothing():
     async def check(house: House) -> None:
-        before = children()
         async with anyio.create_task_group() as tasks:
             async with house.trial(fixture()) as trial:
 
@@ -229,7 +255,7 @@ def test_a_trial_that_ends_mid_call_is_recorded_and_leaves_nothing():
                 await _until(lambda: _under_way(trial))
                 trial.channel.close()
                 assert calls_of(trial)[0].answer.text == "Not answered: the conversation ended."
-            assert children() == before
+            assert not processes_of(house.servers.run)
 
     run(check)
 

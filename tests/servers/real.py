@@ -148,6 +148,11 @@ def called(id, params):
                             "params": {"level": "info", "data": "x" * 10_000},
                         }
                     )
+            elif given["what"] == "progress":
+                token = params.get("_meta", {}).get("progressToken")
+                for step in range(2000):
+                    told = {"progressToken": token, "progress": step, "message": "x" * 10_000}
+                    say({"method": "notifications/progress", "params": told})
             elif given["what"] == "line":
                 for _ in range(70):
                     with writing:

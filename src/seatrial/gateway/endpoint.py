@@ -31,6 +31,8 @@ MOST_MESSAGES = 1000
 """In one batch."""
 MOST_STREAMS = 16
 """Open subscriptions of one trial."""
+MOST_LISTENERS = 256
+"""Sessions of one trial that listen to a real server."""
 KEEP_ALIVE_SECONDS = 15.0
 
 ON_LOST = "seatrial.on_lost"
@@ -346,6 +348,8 @@ class Exchange:
         session = self._session()
         if session.feed is not None:
             raise Refused(409, "This session listens already")
+        if sum(s.feed is not None for s in self._line.sessions.values()) >= MOST_LISTENERS:
+            raise Refused(503, "Too many sessions listen already")
         session.feed = Feed()
         try:
             await self._follow(session.feed)

@@ -19,6 +19,7 @@ import anyio.to_thread
 from seatrial import processes
 from seatrial.documents import Server
 from seatrial.documents.arm import VARIABLE
+from seatrial.errors import ToolServerError
 from seatrial.servers.declared import DeclaredServer
 from seatrial.servers.real import RealServer, capabilities
 from seatrial.servers.sharing import Shared
@@ -104,6 +105,11 @@ class Servers:
             ) as service:
                 yield service
             return
+        cwd = self.root / (document.cwd or ".")
+        if not cwd.is_dir():
+            raise ToolServerError(
+                f"{who} cannot be started in {document.cwd}: there is no such folder"
+            )
         prefix = processes.prefix(self.run)
         folder = Path(await anyio.to_thread.run_sync(partial(tempfile.mkdtemp, prefix=prefix)))
         try:
@@ -111,7 +117,7 @@ class Servers:
             async with started(
                 [self._filled(word, scratch) for word in document.command],
                 who=who,
-                cwd=self.root / (document.cwd or "."),
+                cwd=cwd,
                 env=self._environment(document, folder, scratch),
                 mark=("SEATRIAL_SERVER", secrets.token_hex(16)),
                 seconds=document.start_seconds,

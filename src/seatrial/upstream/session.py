@@ -35,6 +35,8 @@ MOST_STRAY = 1_000_000
 """Bytes that are no messages."""
 MOST_ASKED = 100
 """Requests of a server that are answered at the same time."""
+MOST_TOLD = 16_000_000
+"""Bytes of progress that one request may bring."""
 MOST_PAGES = 100
 """Pages of a list."""
 _SHOWN = 200
@@ -114,6 +116,8 @@ class Waiting:
     tell: Tell | None = None
     token: Any = None
     """Under which the client wants to hear of progress."""
+    told: int = 0
+    """Bytes of progress so far."""
     failed: str = ""
     """Why there will be no answer to this request, although the server is still there."""
 
@@ -325,7 +329,7 @@ class Session(ABC):
 
     def _take_message(self, line: bytes, message: dict[str, Any], sound: bool) -> None:
         if isinstance(message.get("method"), str):
-            self._heard(message)
+            self._heard(message, len(line))
         elif type(id := message.get("id")) is int and id in self._waiting:
             sound = sound and _HUGE.search(line) is None
             self._waiting[id].response = Response(line, id, message, sound)
@@ -356,7 +360,7 @@ class Session(ABC):
 
     # --- what it says of its own accord ---
 
-    def _heard(self, message: dict[str, Any]) -> None:
+    def _heard(self, message: dict[str, Any], size: int) -> None:
         id = message.get("id")
         if id is not None:
             if len(self._asking) >= MOST_ASKED:
@@ -371,7 +375,13 @@ class Session(ABC):
             case "notifications/progress":
                 token = params.get("progressToken")
                 waiting = self._waiting.get(token) if type(token) is int else None
-                if waiting is not None and waiting.tell is not None:
+                if waiting is None or waiting.tell is None:
+                    return
+                waiting.told += size
+                if waiting.told > MOST_TOLD:
+                    waiting.failed = f"told more than {MOST_TOLD:,} bytes of how far it is"
+                    waiting.done.set()
+                else:
                     waiting.tell({**message, "params": {**params, "progressToken": waiting.token}})
             case "notifications/cancelled":
                 asked = params.get("requestId")

@@ -35,7 +35,9 @@ class WorldFiles:
         found = {}
         for fixture in catalog.built:
             contents, wrong = self._contents(fixture)
-            if not wrong and isinstance(fixture, World):
+            if isinstance(fixture, Server):
+                wrong |= self._no_folder(fixture)
+            elif not wrong:
                 wrong = dict(worlds.file_problems(fixture, self.sources.root))
             problems += (_problem(catalog, fixture.id, path, wrong[path]) for path in wrong)
             if contents:
@@ -52,6 +54,12 @@ class WorldFiles:
             for pattern in patterns
             for file in self._fitting(pattern)
         )
+
+    def _no_folder(self, server: Server) -> dict[str, str]:
+        """What is wrong with where a server is started."""
+        if server.cwd is None or (self.sources.root / server.cwd).is_dir():
+            return {}
+        return {"cwd": f"there is no folder {server.cwd}"}
 
     def _contents(self, world: World | Server) -> tuple[dict[str, str], dict[str, str]]:
         """File → digest of its content; and key → what is wrong there."""
