@@ -131,12 +131,49 @@ def _share(times: int, of: int) -> str:
     return f"{100 * times / of:.2f} % [{100 * low:.2f}, {100 * high:.2f}]"
 
 
-def page(rows: list[tuple[Cell, dict[str, Any]]], shipped: dict[str, Any]) -> str:
-    mixed = next(
-        r for c, r in rows if (c.population, c.baseline, c.change) == ("mixed", 20, "same")
+def mixed_with_20(rows: list[tuple[Cell, dict[str, Any]]], change: Change) -> dict[str, Any]:
+    """The row of the population and the baseline for which goals are set."""
+    return next(r for c, r in rows if (c.population, c.baseline, c.change) == ("mixed", 20, change))
+
+
+def goals(rows: list[tuple[Cell, dict[str, Any]]]) -> str:
+    """What is asked of the gate, and whether one and the same rule meets all of it."""
+    same, halved, dead = (
+        mixed_with_20(rows, change) for change in ("same", "one_halved", "one_dead")
     )
+
+    def met(holds: bool, beyond_chance: bool) -> str:
+        return ("yes" if beyond_chance else "yes, though not beyond chance") if holds else "**no**"
+
+    highest = clopper_pearson(same["closed"], same["times"])[1]
+    found, lowest = (
+        halved["closed"] / halved["times"],
+        clopper_pearson(halved["closed"], halved["times"])[0],
+    )
+    table = [
+        ("wrong reds where nothing changed: at most 0.5 %", _share(same["closed"], same["times"]), same,
+         met(same["closed"] / same["times"] <= 0.005, highest <= 0.005)),
+        ("trials where nothing changed: at most 540 on average", f"{same['trials']:.0f}", same,
+         met(same["trials"] <= 540, True)),
+        ("one required case 1.0 → 0.5: at least 93 % closed", _share(halved["closed"], halved["times"]), halved,
+         met(found >= 0.93, lowest >= 0.93)),
+        ("one required case 1.0 → 0: all closed", _share(dead["closed"], dead["times"]), dead,
+         met(dead["closed"] == dead["times"], True)),
+    ]  # fmt: skip
+    lines = [
+        f"| {goal} | {found} | {row['times']:,} | {told} |" for goal, found, row, told in table
+    ]
+    head = "| goal | measured | changes | met |\n|---|---|---|---|"
+    return "\n".join([f"## The goals, together\n\n{GOALS}\n\n{head}", *lines, ""])
+
+
+GOALS = """One rule, one set of numbers: 100 required cases of the mixed population, 20 stored trials of each."""
+
+
+def page(rows: list[tuple[Cell, dict[str, Any]]], shipped: dict[str, Any]) -> str:
+    mixed = mixed_with_20(rows, "same")
     rows = sorted(rows, key=lambda r: list(TITLES).index(r[0].change))
-    parts = [INTRODUCTION, "## 100 required cases, 20 stored trials of each\n"]
+    parts = [INTRODUCTION, goals(rows), "## 100 required cases, 20 stored trials of each\n"]
     for population in ("clean", "mixed", "flaky"):
         parts.append(f"### {population}\n\n{HEAD}")
         parts += [

@@ -77,8 +77,8 @@ class Rule:
     """Below this chance the live baseline contradicts the stored one, asked once the evidence is strong."""
     drift_meanwhile: float = 0.0005
     """The same while it is not, which is asked after every batch of a suspicious case. Without it a change is
-    stopped in 20 % and let through in 13 % of the times that ten of 100 cases halved under both arms, and
-    never with it; it costs 0.3 % of the good changes a recording of the baseline."""
+    stopped in 20 % and let through in 13 % of the times that ten of 100 cases halved under both arms, with
+    it in 1 of 500 and never; it costs 0.3 % of the good changes a recording of the baseline."""
     agree: float = 0.90
     """P(worse) against the live baseline alone that confirms a regression."""
 
