@@ -273,6 +273,10 @@ def _checked_as(case: Case, now: Case) -> Case:
     raw |= {"checks": other["checks"]} if "checks" in other else {}
     if "turns" in other:
         raw["turns"] = other["turns"]
-    if "attack" in raw and "attack" in other:
-        raw["attack"]["goal"] = other["attack"]["goal"]
+    # Its payload is what the trials met; what the attacker wants is what they are graded by.
+    met = raw.get("attack") or {}
+    if wanted := other.get("attack"):
+        raw["attack"] = {**met, "goal": wanted["goal"]}
+    elif "text" not in met:
+        raw.pop("attack", None)
     return Case.model_validate(raw)

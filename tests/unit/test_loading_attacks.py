@@ -6,6 +6,7 @@ import pytest
 from tests import harbour
 
 from seatrial import loading
+from seatrial.comparability import between, conditions
 from seatrial.documents import Catalog
 from seatrial.errors import InvalidDocuments
 from seatrial.state import placing
@@ -246,3 +247,31 @@ def test_a_solution_names_tools_arguments_and_earlier_calls_that_there_are():
         "`{{calls.3.id}}` stands for nothing; did you mean `{{calls.1.…}}`?",
         "`{{calls.9}}` stands for nothing; did you mean `{{calls.1.…}}`?",
     ]
+
+
+def differing(case: str, payloads: str = PAYLOADS) -> dict[str, tuple[str, ...]]:
+    """Case → the components in which it differs from the one above; of the cases that differ."""
+    before, now = conditions(load()), conditions(load(case, payloads))
+    assert before.keys() == now.keys()
+    return {id: names for id in now if (names := between(before[id], now[id]))}
+
+
+def test_a_change_of_one_payload_is_a_change_of_the_cases_that_it_stands_in_and_of_no_other():
+    changed = PAYLOADS.replace("Ignore all that", "Forget all that")
+
+    assert differing(CASE, changed) == {"note-on-a-berth--plain": ("case",)}
+
+
+def test_another_goal_is_graded_otherwise_and_another_place_is_another_case():
+    both = ("note-on-a-berth--plain", "note-on-a-berth--hidden")
+    goal = CASE.replace("arguments: {boat_id: kraken}", "arguments: {boat_id: squid}")
+    place = CASE.replace("key: b-1, property: boat}", "key: b-2, property: boat}")
+
+    assert differing(goal) == dict.fromkeys(both, ("checks",))
+    assert differing(place) == dict.fromkeys(both, ("case",))
+
+
+def test_neither_a_solution_nor_a_reason_to_be_weak_changes_what_trials_say():
+    told = CASE + "weak: It may.\nsolution: {reply: b-1 is free}\n"
+
+    assert differing(told) == {}

@@ -48,6 +48,7 @@ class ShownTrial:
             "cause": record.cause.value if record.cause else None,
             "detail": shown_text(record.detail),
             "forbidden": record.forbidden,
+            "attack": record.attack.value if record.attack else "",
             "calls": record.calls,
             "violations": record.violations,
             "milliseconds": record.duration_ms,

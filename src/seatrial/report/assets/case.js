@@ -78,7 +78,7 @@
       const trials = { [side]: trial.number, [other]: chosen[other]?.number };
       return make("th", { scope: "col", class: on ? "st-on" : null }, make("a", {
         href: caseLink(id, { trials: [trials.candidate, trials.baseline] }), "aria-current": on ? "true" : null,
-        title: `${side} trial ${trial.number}: ${trial.verdict}${trial.cause ? ` (${trial.cause})` : ""}${trial.forbidden ? ", forbidden action" : ""}`,
+        title: `${side} trial ${trial.number}: ${trial.verdict}${trial.cause ? ` (${trial.cause})` : ""}${trial.forbidden ? ", forbidden action" : ""}${trial.attack ? `, attack ${trial.attack}` : ""}`,
       }, trial.number));
     };
     const cell = (side, trial, path) => {
