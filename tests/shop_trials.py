@@ -15,7 +15,13 @@ from seatrial.trace import Trace
 
 
 def carried_out(
-    root: Path, catalog: Catalog, *, trials: int = 1, environ: Mapping[str, str] | None = None
+    root: Path,
+    catalog: Catalog,
+    *,
+    trials: int = 1,
+    environ: Mapping[str, str] | None = None,
+    at_once: int | None = None,
+    folder: str = ".trials",
 ) -> list[tuple[TrialRecord, Trace]]:
     """Every case by every arm, with the agents under `root`; what was stored, in the order of the trials."""
     planned = tuple(
@@ -37,11 +43,16 @@ def carried_out(
 
     async def carry_out(writer: store.Writer, expanded: Iterable[plan.Trial]) -> None:
         with anyio.fail_after(60):
-            await runner.run(writer, catalog, runner.fixed(tuple(expanded)), equipment=equipment)
+            await runner.run(
+                writer,
+                catalog,
+                runner.fixed(tuple(expanded)),
+                equipment=equipment,
+                at_once=at_once,
+            )
 
-    folder = root / ".trials"
-    with store.Writer.create(folder, manifest, catalog) as writer:
+    with store.Writer.create(root / folder, manifest, catalog) as writer:
         anyio.run(carry_out, writer, plan.expand(planned, catalog, arms))
-    run = store.Run.open(folder)
+    run = store.Run.open(root / folder)
     ended = [(record, run.trace(record)) for record in run.records()]
     return sorted(ended, key=lambda one: (one[0].case, one[0].arm, one[0].number))

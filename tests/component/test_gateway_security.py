@@ -8,6 +8,7 @@ from tests.lending_desk import LendingDesk
 from tests.mcp_wire import JSON, call, post, request
 
 from seatrial.gateway import Channel, Gateway
+from seatrial.trace import Noted
 
 LIST = request("tools/list")
 JSON_BYTES = {name.encode(): value.encode() for name, value in JSON.items()}
@@ -43,10 +44,21 @@ def test_only_the_trials_own_token_opens_it():
         assert without.headers["www-authenticate"] == "Bearer"
         assert "error" in without.json()
 
-        assert len(channel.events) == 1
-        assert other.events == ()
+        assert [event.event for event in channel.events].count("listed") == 1
+        assert notes_of(channel) == [
+            "A request came with the token of another trial; it was refused.",
+            "A request came without the trial's token; it was refused.",
+        ]
+        assert notes_of(other) == [
+            "Its token was used at another trial's address; it was refused there."
+        ]
+        assert len(other.events) == 1
 
     mcp_wire.run(check)
+
+
+def notes_of(channel: Channel) -> list[str]:
+    return [event.text for event in channel.events if isinstance(event, Noted)]
 
 
 def test_two_tokens_at_once_open_nothing():
@@ -149,7 +161,13 @@ def test_a_session_of_one_trial_is_unknown_to_another():
         session = (await post(client, channel, hello)).headers["mcp-session-id"]
 
         assert await status_of(client, channel, mcp_session_id=session) == 200
-        assert await status_of(client, other, mcp_session_id=session) == 404
+        for _ in range(3):
+            assert await status_of(client, other, mcp_session_id=session) == 404
+        assert notes_of(other) == [
+            "A request came with the session of another trial; it was refused."
+        ]
+        assert notes_of(channel) == ["Its session was used by another trial; it was refused there."]
+        assert await status_of(client, channel, mcp_session_id=session) == 200
 
     mcp_wire.run(check)
 

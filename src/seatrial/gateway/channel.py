@@ -24,10 +24,10 @@ from seatrial.gateway.servers import RealServer, Rights, ToolServer
 from seatrial.state.denials import denied
 from seatrial.state.values import unkeepable
 from seatrial.tools import BeyondRights, Tool
-from seatrial.trace import Answer, Asked, Called, Json, Listed, Requested
+from seatrial.trace import Answer, Asked, Called, Json, Listed, Noted, Requested
 from seatrial.upstream import Response
 
-Seen = Listed | Called | Requested | Asked
+Seen = Listed | Called | Requested | Asked | Noted
 
 _MOST_MISFITS, _LONGEST_MISFIT = 5, 300
 """What is recorded of arguments that do not fit: sentences, and characters of each."""
@@ -122,6 +122,7 @@ class Channel:
         self._calls = 0
         self._recorded = 0
         """Bytes, about."""
+        self._remarks: set[str] = set()
         self._faults: list[Fault] = []
         self._running: set[Call | Errand] = set()
         self._limit = anyio.Event()
@@ -562,6 +563,12 @@ class Channel:
     def now(self) -> float:
         """Milliseconds since the trial began."""
         return self._clock()
+
+    def remark(self, text: str) -> None:
+        """Keep what somebody attempted from outside in the record, the first time."""
+        if not self.closed and text not in self._remarks:
+            self._remarks.add(text)
+            self._events.append(Noted(turn=self.turn, text=text, at_ms=self._clock()))
 
     def note(self, event: Asked) -> None:
         """Take down what a server asked its client."""

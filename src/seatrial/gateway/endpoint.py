@@ -118,6 +118,7 @@ class Endpoint:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> Reply | None:
         headers = _headers(scope)
         channel, line = self._admit(scope, headers)
+        self._look_whose_session(channel, line, headers.get("mcp-session-id"))
         match scope["method"]:
             case "POST":
                 body = await self._body(headers, receive)
@@ -173,6 +174,7 @@ class Endpoint:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         right = hmac.compare_digest(token.strip().encode(), channel.token.encode())
         if scheme.lower() != "bearer" or not right:
+            self._look_whose_token(channel, token.strip())
             raise Refused(
                 401,
                 "Send the Authorization header of this conversation's MCP configuration",
@@ -181,6 +183,25 @@ class Endpoint:
         if server not in channel.lines:
             raise Refused(404, "Not found")
         return channel, channel.lines[server]
+
+    def _look_whose_token(self, channel: Channel, token: str) -> None:
+        """Put a request with a wrong token into the record of each trial that it concerns."""
+        for other in self._channels.values():
+            same = hmac.compare_digest(token.encode(), other.token.encode())
+            if same and other is not channel:
+                channel.remark("A request came with the token of another trial; it was refused.")
+                other.remark("Its token was used at another trial's address; it was refused there.")
+                return
+        channel.remark("A request came without the trial's token; it was refused.")
+
+    def _look_whose_session(self, channel: Channel, line: Line, id: str | None) -> None:
+        """Put a request with another trial's session into the record of both; it is refused later on."""
+        if id is None or id in line.sessions:
+            return
+        for other in self._channels.values():
+            if other is not channel and any(id in own.sessions for own in other.lines.values()):
+                channel.remark("A request came with the session of another trial; it was refused.")
+                other.remark("Its session was used by another trial; it was refused there.")
 
     async def _body(self, headers: dict[str, str], receive: Receive) -> bytes:
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
