@@ -1,5 +1,6 @@
 """Real MCP servers that misbehave: the agent gets an error, the trial says what happened, and nothing is left."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -343,5 +344,27 @@ def test_fifty_trials_side_by_side_leave_no_process_and_no_descriptor():
             for number in range(50):
                 tasks.start_soon(one, number)
         assert house.servers.started == 50
+
+    run(check)
+
+
+def test_five_hundred_trials_on_a_shared_server_leave_no_task_and_no_channel():
+    async def check(house: House) -> None:
+        limit = anyio.CapacityLimiter(64)
+
+        async def one(number: int) -> None:
+            async with limit, house.trial(fixture(shared=True)) as trial:
+                said = await trial.channel.call("echo", {"text": str(number)})
+                assert said.text == str(number)
+                assert trial.channel.faults == ()
+
+        async with house.trial(fixture(shared=True)):
+            before = len(asyncio.all_tasks())
+            async with anyio.create_task_group() as tasks:
+                for number in range(500):
+                    tasks.start_soon(one, number)
+            assert len(asyncio.all_tasks()) == before
+            assert house.gateway.open_channels == 1
+        assert house.servers.started == 1
 
     run(check)

@@ -473,3 +473,72 @@ def test_secrets_of_a_server_reach_only_that_server():
             assert not {"OTHER", "SEATRIAL_SHARED"} & (seen[0].keys() | seen[1].keys())
 
     run(check, {"TOKEN": "s3cret", "OTHER": "x"})
+
+
+def test_a_batch_is_answered_in_order():
+    async def check(house: House) -> None:
+        async with house.trial(fixture()) as trial:
+            batch = [
+                mcp_wire.call("echo", 1, text="first"),
+                mcp_wire.request("resources/read", {"uri": "memo://1"}, id=2),
+                {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"},
+                mcp_wire.request("tools/list", id=3),
+            ]
+            reply = await trial.post(batch, mcp_protocol_version="2025-03-26")
+            first, second, third = reply.json()
+
+            assert first["result"]["content"][0]["text"] == "first"
+            assert second["result"]["contents"][0]["text"] == "abc"
+            assert third["result"]["tools"][0]["name"] == "echo"
+
+    run(check)
+
+
+def test_a_request_that_is_no_tool_call_can_be_cancelled():
+    async def check(house: House) -> None:
+        async with house.trial(fixture()) as trial:
+            await trial.hello()
+            answers = []
+
+            async def read() -> None:
+                sent = mcp_wire.request("resources/read", {"uri": "memo://slow"}, id="r")
+                answers.append((await trial.post(sent)).json())
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(read)
+                while not any(  # noqa: ASYNC110  (nothing tells of it)
+                    session.calls for session in trial.channel.lines["real"].sessions.values()
+                ):
+                    await anyio.sleep(0.005)
+                params = {"requestId": "r"}
+                told = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+                await trial.post(told)
+            assert answers[0]["error"]["code"] == -32800
+            (event,) = trial.channel.events
+            assert isinstance(event, Requested)
+            assert event.error == "not answered: the client cancelled it"
+            assert trial.channel.faults == ()
+
+    run(check)
+
+
+def test_a_session_listens_once():
+    async def check(house: House) -> None:
+        async with house.trial(fixture()) as trial, anyio.create_task_group() as tasks:
+            await trial.hello()
+            ready = anyio.Event()
+            tasks.start_soon(listening, trial, [], ready, anyio.Event())
+            await ready.wait()
+            headers = {
+                **trial.channel.headers,
+                **{name.replace("_", "-"): value for name, value in (trial.session or {}).items()},
+            }
+            again = await trial.http.get(trial.channel.url("real"), headers=headers)
+            odd = await trial.http.get(
+                trial.channel.url("real"), headers={**headers, "accept": "application/json"}
+            )
+
+            assert (again.status_code, odd.status_code) == (409, 406)
+            trial.channel.close()
+
+    run(check)

@@ -217,6 +217,8 @@ def answer(message):
             listed = [{"uri": "memo://1", "name": "one", "size": 3}]
             found = {"result": {"resources": listed, "nextCursor": params.get("cursor", "more")}}
         case "resources/read":
+            while params["uri"] == "memo://slow" and id not in cancelled:
+                time.sleep(0.01)
             found = {"result": {"contents": [{"uri": params["uri"], "text": "abc", "odd": None}]}}
             if params["uri"] != "memo://1":
                 found = {
