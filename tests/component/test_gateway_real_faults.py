@@ -109,6 +109,39 @@ def test_a_server_that_does_not_begin_is_told_with_its_reason(how: str, why: str
     run(check)
 
 
+def test_several_servers_begin_side_by_side_and_the_first_that_fails_is_told():
+    async def check(house: House) -> None:
+        documents = [fixture(id=f"s{number}") for number in range(4)]
+        async with house.trial(*documents) as trial:
+            assert [server.name for server in trial.servers] == ["s0", "s1", "s2", "s3"]
+            assert len(processes_of(house.servers.run)) == 4
+        failing = [fixture(id="slow"), fixture("exits", id="one"), fixture("exits", id="two")]
+        with pytest.raises(ToolServerError, match="server 'one' exited with status 1"):
+            async with house.trial(*failing):
+                raise AssertionError("they begin")
+        assert not processes_of(house.servers.run)
+
+    run(check)
+
+
+def test_a_trial_that_ends_before_its_server_begins_leaves_nothing():
+    async def check(house: House) -> None:
+        begun = anyio.Event()
+
+        async def trial() -> None:
+            async with house.trial(fixture("mute"), fixture("mute", id="two")):
+                begun.set()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(trial)
+            await _until(lambda: len(processes_of(house.servers.run)) == 2)
+            tasks.cancel_scope.cancel()
+        assert not begun.is_set()
+        assert not processes_of(house.servers.run)
+
+    run(check)
+
+
 def test_a_server_that_lacks_a_tool_which_its_fixture_speaks_of_is_refused():
     async def check(house: House) -> None:
         with pytest.raises(ToolServerError, match="has no tool 'ekko'; it has echo, show"):

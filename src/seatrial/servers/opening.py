@@ -21,6 +21,7 @@ from seatrial.documents import Server
 from seatrial.documents.arm import VARIABLE
 from seatrial.errors import ToolServerError
 from seatrial.servers.declared import DeclaredServer
+from seatrial.servers.keeping import Kept
 from seatrial.servers.real import RealServer, capabilities
 from seatrial.servers.sharing import Shared
 from seatrial.upstream import Client, Session
@@ -59,34 +60,52 @@ class Servers:
         Raises:
             ToolServerError: a server cannot be started or reached, or does not list its tools.
         """
+        opened: list[RealServer | DeclaredServer | None] = [None] * len(servers)
+        errors: list[Exception | None] = [None] * len(servers)
+        own: list[Kept] = []
         async with AsyncExitStack() as stack:
-            opened: list[RealServer | DeclaredServer] = []
-            for document in servers:
-                if not document.is_started(environment, mocked):
-                    opened.append(DeclaredServer(document, mocked))
-                elif document.shared:
-                    opened.append(await stack.enter_async_context(self._part_of(document)))
-                else:
-                    opened.append(await stack.enter_async_context(self._own(document)))
-            yield tuple(opened)
 
-    @asynccontextmanager
-    async def _own(self, document: Server) -> AsyncIterator[RealServer]:
-        server = RealServer(document)
-        async with self._session(document, server) as session:
-            await server.begin(session)
-            yield server
+            async def begin(at: int, document: Server) -> None:
+                try:
+                    opened[at] = await self._begun(document, stack, own)
+                except Exception as error:  # the first of them is raised below
+                    errors[at] = error
 
-    @asynccontextmanager
-    async def _part_of(self, document: Server) -> AsyncIterator[RealServer]:
+            async with anyio.create_task_group() as beginning:
+                for at, document in enumerate(servers):
+                    if document.is_started(environment, mocked):
+                        beginning.start_soon(begin, at, document)
+                    else:
+                        opened[at] = DeclaredServer(document, mocked)
+            for error in errors:
+                if error is not None:
+                    raise error
+            try:
+                yield tuple(server for server in opened if server is not None)
+            finally:
+                for kept in own:  # all at once: the stack waits for one after the other
+                    kept.leave()
+
+    async def close(self) -> None:
+        """End the servers that trials shared."""
+        for shared in self._shared.values():
+            await shared.end()
+
+    async def _begun(self, document: Server, stack: AsyncExitStack, own: list[Kept]) -> RealServer:
         assert self.tasks is not None
-        shared = self._shared.setdefault(
-            document.id, Shared(partial(self._session, document), self.tasks)
-        )
         server = RealServer(document)
-        async with shared.joined(server) as session:
-            await server.begin(session)
-            yield server
+        if document.shared:
+            shared = self._shared.setdefault(
+                document.id, Shared(partial(self._session, document), self.tasks)
+            )
+            session = await stack.enter_async_context(shared.joined(server))
+        else:
+            kept = Kept(self._session(document, server))
+            session = await kept.begin(self.tasks)
+            stack.push_async_callback(kept.end)
+            own.append(kept)
+        await server.begin(session)
+        return server
 
     @asynccontextmanager
     async def _session(self, document: Server, client: Client) -> AsyncIterator[Session]:
@@ -172,7 +191,8 @@ async def ready(
             try:
                 yield servers
             finally:
-                tasks.cancel_scope.cancel()
+                with anyio.CancelScope(shield=True):
+                    await servers.close()
     except BaseExceptionGroup as group:
         # What is in the group came out of the block, unless a shared server met a bug of ours.
         if (error := alone(group)) is not group:

@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 import anyio.abc
 
-from seatrial.errors import Error
+from seatrial.servers.keeping import Kept
 from seatrial.servers.real import RealServer
-from seatrial.upstream import Client, Session
+from seatrial.upstream import METHOD_NOT_FOUND, Client, Session
 
 _OF_ALL = "/list_changed"
 
@@ -30,10 +30,10 @@ class Shared:
             session: opens a session with the server.
             tasks: where the session is kept.
         """
-        self._session = session
+        self._open = session
         self._tasks = tasks
-        self._kept: Session | None = None
-        self._leave = anyio.Event()
+        self._kept: Kept | None = None
+        self._session: Session | None = None
         self._lock = anyio.Lock()
         self._trials: list[RealServer] = []
 
@@ -45,34 +45,22 @@ class Shared:
             ToolServerError: the server cannot be started or reached.
         """
         async with self._lock:
-            if self._kept is None or self._kept.is_gone:
-                self._leave.set()
-                self._leave = anyio.Event()
-                found = await self._tasks.start(self._keep, self._leave)
-                if isinstance(found, Error):
-                    raise found
-                self._kept = found
-            session = self._kept
-        assert session is not None
+            if self._session is None or self._session.is_gone:
+                await self.end()
+                self._kept = Kept(self._open(self))
+                self._session = await self._kept.begin(self._tasks)
+            session = self._session
         self._trials.append(trial)
         try:
             yield session
         finally:
             self._trials.remove(trial)
 
-    async def _keep(
-        self, leave: anyio.Event, *, task_status: anyio.abc.TaskStatus[Session | Error]
-    ) -> None:
-        is_there = False
-        try:
-            async with self._session(self) as session:
-                is_there = True
-                task_status.started(session)
-                await leave.wait()
-        except Error as error:
-            if is_there:
-                raise
-            task_status.started(error)
+    async def end(self) -> None:
+        """End the server, when it is there."""
+        kept, self._kept, self._session = self._kept, None, None
+        if kept is not None:
+            await kept.end()
 
     def told(self, message: dict[str, Any]) -> None:
         """Pass on what concerns all trials; the rest only where there is one, for it may be about another's."""
@@ -84,4 +72,4 @@ class Shared:
         """The fixture's answer: nothing says for which trial the server asks."""
         for trial in self._trials:
             return await trial.asked(message)
-        return {"error": {"code": -32601, "message": "Nobody is there"}}
+        return {"error": {"code": METHOD_NOT_FOUND, "message": "Nobody is there"}}
