@@ -2,21 +2,17 @@
 
 import json
 import os
-import sys
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
+from mcp import Client, MCPError
 from mcp.types import CallToolResult
+from tests.connecting import over_http, over_stdio, program
 from tests.lending_desk import TOOLS, LendingDesk
 
-from seatrial import bridge
 from seatrial.documents import Answers
 from seatrial.gateway import Channel, Gateway
 from seatrial.trace import Called, Json
@@ -102,25 +98,6 @@ def check_record(channel: Channel) -> None:
     assert [fault.cause for fault in channel.faults] == ["tool_server"]
 
 
-@asynccontextmanager
-async def over_http(channel: Channel, mode: Any) -> AsyncIterator[Client]:
-    async with (
-        httpx2.AsyncClient(headers=channel.headers) as http,
-        Client(streamable_http_client(channel.url("desk"), http_client=http), mode=mode) as client,
-    ):
-        yield client
-
-
-@asynccontextmanager
-async def over_stdio(channel: Channel, mode: Any) -> AsyncIterator[Client]:
-    environment = {"SEATRIAL_MCP_URL": channel.url("desk"), "SEATRIAL_MCP_TOKEN": channel.token}
-    program = StdioServerParameters(
-        command=sys.executable, args=["-I", bridge.__file__], env=environment
-    )
-    async with Client(program, mode=mode) as client:
-        yield client
-
-
 @pytest.mark.parametrize("connected", [over_http, over_stdio])
 @pytest.mark.parametrize(
     ("mode", "version"),
@@ -135,7 +112,7 @@ def test_a_client_on_the_2_x_line_sees_what_an_agent_should(
         with anyio.fail_after(60):
             async with Gateway.serving() as gateway:
                 channel = opened(gateway)
-                async with connected(channel, mode) as client:
+                async with connected(channel, "desk", mode) as client:
                     seen = await _look_around(client)
                     assert client.protocol_version == version
                 # A pinned version skips discovery, and with it what the server says of itself.
@@ -204,7 +181,7 @@ def test_a_client_that_listens_is_acknowledged_and_told_when_the_trial_ends(conn
             async with Gateway.serving() as gateway:
                 channel = opened(gateway)
                 async with (
-                    connected(channel, "auto") as client,
+                    connected(channel, "desk", "auto") as client,
                     client.listen(tools_list_changed=True) as subscription,
                 ):
                     assert not subscription.honored.tools_list_changed
@@ -222,7 +199,7 @@ def test_a_call_a_client_gives_up_on_is_stopped_and_recorded(connected: Any):
                 for mode in ("auto", "legacy"):
                     desk = LendingDesk()
                     channel = gateway.open([desk])
-                    async with connected(channel, mode) as client:
+                    async with connected(channel, "desk", mode) as client:
                         async with anyio.create_task_group() as tasks:
                             tasks.start_soon(client.call_tool, "queue", {"thing": "saw"})
                             await desk.someone_waits.wait()
@@ -248,15 +225,7 @@ def test_a_client_on_the_1_x_line_sees_what_an_agent_should(tmp_path: Path, tran
                 config = tmp_path / "mcp.json"
                 servers = channel.config()
                 if transport == "stdio":
-                    bridged = {
-                        "command": sys.executable,
-                        "args": ["-I", bridge.__file__],
-                        "env": {
-                            "SEATRIAL_MCP_URL": channel.url("desk"),
-                            "SEATRIAL_MCP_TOKEN": channel.token,
-                        },
-                    }
-                    servers = {"mcpServers": {"desk": bridged}}
+                    servers = {"mcpServers": {"desk": program(channel, "desk")}}
                 config.write_text(json.dumps(servers), encoding="utf-8")
                 done = await anyio.run_process([python, str(SCRIPT), str(config)], check=False)
                 assert done.returncode == 0, done.stderr.decode()

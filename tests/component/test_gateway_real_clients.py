@@ -1,14 +1,13 @@
-"""The official MCP SDK in front of the gateway, and a real server behind it."""
+"""The official MCP SDK in front of the gateway, over HTTP and over stdio, and a real server behind it."""
 
 import json
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
-from mcp import Client, MCPError, types
-from mcp.client.streamable_http import streamable_http_client
-from tests.real_servers import House, Trial, fixture, run
+from mcp import MCPError, types
+from tests.connecting import over_http, over_stdio
+from tests.real_servers import House, fixture, run
 
 from seatrial.trace import Asked
 
@@ -41,18 +40,13 @@ class Hearing:
             self.changed.set()
 
 
-def client(trial: Trial, http: httpx2.AsyncClient, mode: str, **more: Any) -> Client:
-    transport = streamable_http_client(trial.channel.url("real"), http_client=http)
-    return Client(transport, mode=mode, **more)
-
-
+@pytest.mark.parametrize("connected", [over_http, over_stdio])
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_client_uses_all_that_a_real_server_has(mode: str):
+def test_a_client_uses_all_that_a_real_server_has(mode: str, connected: Any):
     async def check(house: House) -> None:
         async with (
             house.trial(fixture()) as trial,
-            httpx2.AsyncClient(headers=trial.channel.headers, timeout=20) as http,
-            client(trial, http, mode) as agent,
+            connected(trial.channel, "real", mode) as agent,
         ):
             done: list[float] = []
 
@@ -76,20 +70,21 @@ def test_a_client_uses_all_that_a_real_server_has(mode: str):
             assert agent.instructions == "Be gentle."
             assert "wait" in [tool.name for tool in listed.tools]
             assert echoed.structured_content == {"n": 1.0, "e": 100.0}
-            assert worked.content[0].text == "worked"  # type: ignore[union-attr]
+            assert worked.content[0].text == "worked"
             assert done == [1, 2, 3]
             assert shown.content[0].type == "image"
             assert failed.is_error
-            assert resource.contents[0].text == "abc"  # type: ignore[union-attr]
-            assert prompt.messages[0].content.text == "Hello gull"  # type: ignore[union-attr]
+            assert resource.contents[0].text == "abc"
+            assert prompt.messages[0].content.text == "Hello gull"
             assert (refused.value.code, refused.value.data) == (-32602, {"field": "x"})
             assert trial.channel.faults == ()
 
     run(check)
 
 
+@pytest.mark.parametrize("connected", [over_http, over_stdio])
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_client_answers_what_a_real_server_asks(mode: str):
+def test_a_client_answers_what_a_real_server_asks(mode: str, connected: Any):
     async def check(house: House) -> None:
         asking = {
             "sampling": "pass_through",
@@ -99,10 +94,9 @@ def test_a_client_answers_what_a_real_server_asks(mode: str):
         hearing = Hearing()
         async with (
             house.trial(fixture(client=asking)) as trial,
-            httpx2.AsyncClient(headers=trial.channel.headers, timeout=20) as http,
-            client(
-                trial,
-                http,
+            connected(
+                trial.channel,
+                "real",
                 mode,
                 sampling_callback=sampled,
                 elicitation_callback=elicited,
@@ -114,7 +108,7 @@ def test_a_client_answers_what_a_real_server_asks(mode: str):
             said = {}
             for tool in ("sample", "elicit", "roots"):
                 answer = await agent.call_tool(tool, {})
-                said[tool] = json.loads(answer.content[0].text)  # type: ignore[union-attr]
+                said[tool] = json.loads(answer.content[0].text)
             await agent.call_tool("log", {})
             await agent.call_tool("grow", {})
             await hearing.changed.wait()
