@@ -9,9 +9,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from seatrial.documents import placeholders
+from seatrial.tools import Tool
 from seatrial.trace import Called, Json, Trace
 
 SHORTEST = 3
@@ -63,7 +65,7 @@ def solution(trace: Trace, turns: int) -> Draft:
     return Draft(_stable(content, trace), tuple(left_out))
 
 
-def answers(trace: Trace, id: str) -> Draft:
+def answers(trace: Trace, id: str, tools: Mapping[str, Tool] = MappingProxyType({})) -> Draft:
     """A fixture of mocked answers: what reading calls were answered, by their arguments.
 
     The same arguments with other answers later on become a sequence.
@@ -71,6 +73,7 @@ def answers(trace: Trace, id: str) -> Draft:
     Args:
         trace: what happened.
         id: the fixture's id.
+        tools: the tools as they were declared; the answers are written for these schemas.
     """
     left_out: list[str] = []
     by_tool: dict[str, dict[str, list[Called]]] = {}
@@ -80,16 +83,19 @@ def answers(trace: Trace, id: str) -> Draft:
             continue
         key = json.dumps(call.arguments, sort_keys=True)
         by_tool.setdefault(call.tool, {}).setdefault(key, []).append(call)
-    tools = {
-        tool: {"rules": [_rule(alike, _names(groups)) for alike in groups.values()]}
-        for tool, groups in by_tool.items()
+    mocked = {
+        name: {
+            **_written_for(tools.get(name)),
+            "rules": [_rule(alike, _names(groups)) for alike in groups.values()],
+        }
+        for name, groups in by_tool.items()
     }
     content = {
         "kind": "fixture",
         "type": "answers",
         "id": id,
         "title": f"What was answered when {trace.case} was played by hand",
-        "tools": tools,
+        "tools": mocked,
     }
     return Draft(_stable(content, trace), tuple(left_out))
 
@@ -188,6 +194,18 @@ def _not_mockable(call: Called) -> str:
     if _reads_as_placeholder([call.arguments, call.answer.structured, call.answer.text]):
         return "it holds what reads as a placeholder"
     return ""
+
+
+def _written_for(tool: Tool | None) -> dict[str, Any]:
+    """What a tool declares, where documents can say it: what reads as a placeholder they cannot."""
+    if tool is None:
+        return {}
+    schemas = {"parameters": tool.input_schema}
+    if tool.output_schema is not None:
+        schemas["output"] = tool.output_schema
+    # Frozen schemas are no plain mappings, which a file is written of.
+    plain: dict[str, Any] = json.loads(json.dumps(schemas))
+    return {} if _reads_as_placeholder(plain) else {"written_for": plain}
 
 
 def _names(groups: Mapping[str, Sequence[Called]]) -> set[str]:

@@ -12,7 +12,8 @@
     │                          into an invalid record, it never ends a run
     └── ToolServerError        a tool server died, hung, or answered garbage; the gateway tells the
         │                      agent so, and the runner records the trial as invalid
-        └── WorldError         a practice world cannot do what its document says
+        ├── WorldError         a practice world cannot do what its document says
+        └── MockError          mocked answers do not fit what is offered in a trial
 
 What the agent did wrong is never an exception. Anything else that reaches the top is a bug of ours.
 """
@@ -145,6 +146,10 @@ class ArmError(Error):
 
 class ToolServerError(Error):
     """A tool server died, hung, or answered garbage: not what a tool refuses, which is an answer."""
+
+
+class MockError(ToolServerError):
+    """Mocked answers do not fit the tools of a trial: the fixture is at fault, never the agent."""
 
 
 class WorldError(ToolServerError):

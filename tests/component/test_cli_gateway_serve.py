@@ -136,6 +136,8 @@ def test_a_case_is_played_as_in_a_trial_and_what_happened_becomes_documents(libr
     assert (code, errors) == (0, "")
     assert re.search(r"lend-a-free-book +failed +passed", proved)
     seen = yaml.safe_load((library / "fixtures" / "seen.yaml").read_text("utf-8"))
+    written_for = seen["tools"]["find_book"].pop("written_for")
+    assert list(written_for["parameters"]["properties"]) == ["word"]
     assert seen["tools"] == {
         "find_book": {
             "rules": [

@@ -5,7 +5,7 @@ import pytest
 from tests.lending_desk import LendingDesk
 
 from seatrial.documents import Answers
-from seatrial.errors import UsageError
+from seatrial.errors import MockError, UsageError
 from seatrial.gateway import Channel, ChannelClosed, Fault, Gateway
 from seatrial.trace import Called, Json, Listed
 
@@ -237,7 +237,7 @@ def test_rights_and_arguments_come_before_a_mocked_answer():
 
 
 def test_a_mocked_answer_that_no_client_would_take_makes_the_trial_invalid():
-    with pytest.raises(UsageError, match=r"rules\[0\].answer does not fit .* holder is required"):
+    with pytest.raises(MockError, match=r"rules\[0\].answer does not fit .* holder is required"):
         Channel([LendingDesk()], answers=mocked(look_up=[{"answer": {"thing": "saw"}}]))
 
     # What placeholders stand for is known only when it is called.
@@ -292,7 +292,7 @@ def test_what_a_rule_asks_for_may_hold_placeholders_and_what_was_not_given_fits_
 
 @pytest.mark.parametrize("tool", ["lend", "scrap", "teleport"])
 def test_only_tools_that_declare_themselves_read_only_can_be_mocked(tool: str):
-    with pytest.raises(UsageError, match=tool):
+    with pytest.raises(MockError, match=tool):
         Channel([LendingDesk()], answers=mocked(**{tool: [{"answer": "ok"}]}))
 
 

@@ -13,7 +13,7 @@ from tests.lending_desk import TOOLS, LendingDesk
 
 from seatrial.documents import Answers
 from seatrial.documents.behaviour import Broken
-from seatrial.errors import UsageError
+from seatrial.errors import MockError
 from seatrial.gateway import Channel
 from seatrial.tools import Tool
 from seatrial.trace import Called, Json
@@ -450,12 +450,12 @@ def test_only_what_declares_itself_read_only_is_mocked_unless_a_reason_is_given(
     if refused is None:
         opened({"list_all": entry}, desk=desk)
     else:
-        with pytest.raises(UsageError, match=refused):
+        with pytest.raises(MockError, match=refused):
             opened({"list_all": entry}, desk=desk)
 
 
 def test_a_tool_that_nobody_offers_is_refused_at_the_opening():
-    with pytest.raises(UsageError, match=r"teleport \(there is no such tool\)"):
+    with pytest.raises(MockError, match=r"teleport \(there is no such tool\)"):
         opened({"teleport": {"answer": "x"}})
 
 
@@ -464,9 +464,31 @@ def test_the_same_fixture_is_held_against_the_tools_of_each_server_it_meets():
     strict = replace(TOOLS[1], output_schema={"type": "array"})
 
     Channel([Desk()], answers=fixture)
-    with pytest.raises(UsageError, match="must be a list"):
+    with pytest.raises(MockError, match="must be a list"):
         Channel([Desk(strict)], answers=fixture)
     Channel([Desk()], answers=fixture)
+
+
+def test_answers_written_for_a_tool_that_has_become_another_are_stale_with_the_difference():
+    written = {"parameters": TOOLS[0].input_schema, "output": TOOLS[0].output_schema}
+    entry = {"answer": {"thing": "x", "holder": "y"}, "written_for": written}
+    thing = {"type": "string", "enum": ["saw"], "description": "One of ours."}
+    schema = {
+        "type": "object",
+        "properties": {"thing": thing, "shelf": {"type": "integer"}, "note": {"type": "string"}},
+        "required": ["thing", "shelf"],
+        "additionalProperties": False,
+    }
+
+    opened({"look_up": entry})
+    described = replace(TOOLS[0], description="Another.", title="x")
+    opened({"look_up": entry}, desk=Desk(described))
+    with pytest.raises(MockError) as refused:
+        opened({"look_up": entry}, desk=Desk(replace(TOOLS[0], input_schema=schema)))
+
+    assert 'look_up (stale: thing is one of ["saw"] now; shelf is new, and required)' in str(
+        refused.value
+    )
 
 
 def test_a_wait_that_is_not_waited_out_is_a_fault_with_the_time_that_passed():

@@ -4,6 +4,7 @@ from typing import Any
 
 from seatrial import drafts
 from seatrial.documents import Answers, Solution
+from seatrial.tools import Tool
 from seatrial.trace import Answer, Called, Replied, Said, Trace
 
 
@@ -129,3 +130,22 @@ def test_what_no_mocked_answer_can_say_is_left_out_and_named():
         "it holds what reads as a placeholder",
         "it was not carried out",
     ]
+
+
+def test_saved_answers_say_which_schemas_they_were_written_for():
+    played = trace(called(1, "find", {"q": "x"}, {"n": 1}), called(2, "seek", {}, {"n": 2}))
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}}
+    tools = {
+        "find": Tool(
+            name="find", description="", input_schema=schema, output_schema={"type": "object"}
+        ),
+        "seek": Tool(name="seek", description="", input_schema={"title": "{{x}}"}),
+    }
+
+    draft = drafts.answers(played, "seen", tools)
+
+    fixture = Answers.model_validate(draft.content)
+    written = fixture.tools["find"].written_for
+    assert written is not None
+    assert (written.parameters, written.output) == (schema, {"type": "object"})
+    assert fixture.tools["seek"].written_for is None

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Carry out each case twice, by doing nothing and by doing what is right, in its own world.",
 )
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Start servers and mocked worlds, and hold fixtures against the tools that they offer.",
+)
 @click.option("-s", "--suite", metavar="ID", help="Prove the cases of this suite only.")
 @click.option(
     "-c",
@@ -48,6 +53,7 @@ def check(
     shape: str,
     root: Path | None,
     prove: bool,
+    live: bool,
     suite: str | None,
     cases: tuple[str, ...],
 ) -> ExitCode:
@@ -58,6 +64,9 @@ def check(
 
     With --prove the right documents are tried as well: a case that an agent passes which does nothing must say
     under `weak` why it may stay, and one that cannot be passed by its own solution is an error.
+
+    With --live the servers of right documents are started, and asked which tools they have: what documents say
+    of them, and mocked answers that were written for other schemas, is told as stale, with the difference.
     """
     from seatrial import loading
 
@@ -78,9 +87,16 @@ def check(
         problems = _problems_of_files(root, catalog)
     except InvalidDocuments as error:
         problems = error.problems
+    asked: int | None = None
+    if live and catalog is not None and not problems:
+        from seatrial.cli import living
+
+        found = living.live(root.resolve(), catalog)
+        problems, asked = found.problems, found.asked
     here = [p for p in problems if _is_shown(p.path, shown)]
     if not prove or catalog is None or problems:
-        _print(shape, [_from_here(root, p) for p in here], len(problems) - len(here), catalog)
+        elsewhere = len(problems) - len(here)
+        _print(shape, [_from_here(root, p) for p in here], elsewhere, catalog, asked)
         if not here and prove:
             raise UsageError("only right documents can be proved", hint="run `seatrial check`")
         return ExitCode.USAGE if here else ExitCode.OPEN
@@ -176,14 +192,21 @@ def _from_here(root: Path, problem: Problem) -> Problem:
 
 
 def _print(
-    shape: str, problems: Sequence[Problem], elsewhere: int, catalog: Catalog | None
+    shape: str,
+    problems: Sequence[Problem],
+    elsewhere: int,
+    catalog: Catalog | None,
+    asked: int | None,
 ) -> None:
     if shape == "json":
         click.echo(_json(problems, elsewhere, catalog))
         return
     for problem in problems:
         click.echo(problem.render() if shape == "text" else _annotation(problem))
-    click.echo(_summary(problems, elsewhere, catalog))
+    summary = _summary(problems, elsewhere, catalog)
+    if asked is not None:
+        summary += f"; {_count(asked, 'fixture')} asked"
+    click.echo(summary)
 
 
 def _summary(problems: Sequence[Problem], elsewhere: int, catalog: Catalog | None) -> str:

@@ -7,7 +7,7 @@ import difflib
 import secrets
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -35,6 +35,7 @@ from seatrial.gateway import Channel
 from seatrial.records import Manifest, PlannedCase, TrialRecord
 from seatrial.runtimes import HOME, RUNTIMES, Endpoint, Runtime
 from seatrial.threads import in_thread
+from seatrial.tools import Tool
 from seatrial.trace import Trace
 from seatrial.workspace import Workspace
 
@@ -83,8 +84,9 @@ def serve(workspace: Workspace, case: str, wishes: Wishes) -> None:
     equipment = runner.equip([arm], workspace.root, cases=[played], fixtures=fixtures)
     run = f"played-{secrets.token_hex(6)}"
 
+    person = Person(wishes)
+
     async def carried_out() -> tuple[TrialRecord, Trace]:
-        person = Person(wishes)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(person.hear_signals)
             if not wishes.stdio:
@@ -97,7 +99,7 @@ def serve(workspace: Workspace, case: str, wishes: Wishes) -> None:
     record, trace = anyio.run(carried_out)
     for line in _outcome(record, trace):
         click.echo(printable(line), err=wishes.stdio)
-    _save(wishes, run, catalog, played, arm, record, trace)
+    _save(wishes, run, catalog, played, arm, record, trace, person.tools)
 
 
 class Person:
@@ -108,6 +110,8 @@ class Person:
 
     def __init__(self, wishes: Wishes) -> None:
         self._wishes = wishes
+        self.tools: dict[str, Tool] = {}
+        """The tools of the trial, as their servers declare them."""
         self._ended = anyio.Event()
         self._lines, self._typed = anyio.create_memory_object_stream[str](100)
         self._case: Case | None = None
@@ -122,6 +126,11 @@ class Person:
     def sit(self, case: Case, channel: Channel) -> Person:
         """Take the place in a trial."""
         self._case, self._channel, self._watching = case, channel, Watching(channel)
+        self.tools = {
+            name: offered.tool
+            for line in channel.lines.values()
+            for name, offered in line.tools().items()
+        }
         return self
 
     async def hear_signals(self) -> None:
@@ -311,13 +320,14 @@ def _save(
     arm: Arm,
     record: TrialRecord,
     trace: Trace,
+    tools: Mapping[str, Tool],
 ) -> None:
     if wishes.save_solution is not None:
         draft = drafts.solution(trace, len(case.messages))
         head = f"Case {case.id}, played by hand. Look it over, then put it into the case."
         _write(wishes.save_solution, head, draft)
     if wishes.save_answers is not None:
-        draft = drafts.answers(trace, wishes.save_answers.stem)
+        draft = drafts.answers(trace, wishes.save_answers.stem, tools)
         head = f"What tools answered when {case.id} was played by hand. Look it over; cases name it under `answers`."
         if draft.content["tools"]:
             _write(wishes.save_answers, head, draft)

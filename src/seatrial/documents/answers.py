@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, model_validator
 
-from seatrial.documents.base import Document
+from seatrial.documents.base import Document, Part
 from seatrial.documents.behaviour import Behaviour, Number
-from seatrial.documents.conditions import Conditions
+from seatrial.documents.conditions import Conditions, is_schema
 from seatrial.documents.world import Name
 
 ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,128}$")]
@@ -91,6 +91,24 @@ class MockRule(Reply):
         return self
 
 
+class WrittenFor(Part):
+    """The schemas that answers were written for: where those of the tool no longer fit, the answers are stale."""
+
+    parameters: dict[str, Any] | None = None
+    """JSON Schema of the arguments."""
+    output: dict[str, Any] | None = None
+    """JSON Schema of the structured answer."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> WrittenFor:
+        if self.parameters is None and self.output is None:
+            raise ValueError("write `parameters`, `output`, or both")
+        for schema in (self.parameters, self.output):
+            if schema is not None:
+                is_schema(schema)
+        return self
+
+
 class MockedTool(Reply):
     """The mocked answers of one tool: the first rule that fits, else its plain answer.
 
@@ -103,6 +121,9 @@ class MockedTool(Reply):
     """Mock it though its server does not say whether it only reads."""
     reason: str | None = Field(default=None, min_length=1)
     """Why that is right; shown in the report."""
+    written_for: WrittenFor | None = None
+    """What the tool declared when the answers were written. When it declares something that they may no longer fit,
+    they are refused as stale, with the difference."""
 
     @model_validator(mode="after")
     def _says_something(self) -> MockedTool:

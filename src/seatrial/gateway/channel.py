@@ -92,8 +92,8 @@ class Channel:
             on_close: told when the channel closes.
 
         Raises:
-            UsageError: two servers share a name, a tool is mocked that cannot be, or an argument is
-                described that its tool does not have.
+            MockError: a tool is mocked that cannot be, or with answers that do not fit it.
+            UsageError: two servers share a name, or an argument is described that its tool does not have.
         """
         self.turn = 0
         """The turn under way, set by the runner; 0 before the first."""

@@ -10,14 +10,14 @@ from functools import cached_property
 
 from seatrial.documents import Answers, Condition, placeholders
 from seatrial.documents.behaviour import Broken, Fail, Wire
-from seatrial.errors import UsageError
+from seatrial.errors import MockError
 from seatrial.gateway import jsonrpc
 from seatrial.gateway.offers import Offered
 from seatrial.gateway.scripts import Asked, Part, Purpose, Script
 from seatrial.state import MISSING, Missing, explain, fulfils, look_up
 from seatrial.state.breaking import STALE_HOURS, broken, kept
 from seatrial.state.chance import Chance
-from seatrial.state.mocking import misfits, why_not_mocked
+from seatrial.state.mocking import misfits, stale, why_not_mocked
 from seatrial.state.operators import Operators, unfillable
 from seatrial.state.values import as_text, thaw, walk
 from seatrial.tools import Tool
@@ -68,19 +68,19 @@ class Mocks:
         """Refuse answers for tools that are not there or may not be mocked, and answers that no client would take.
 
         Raises:
-            UsageError: all of them, and why.
+            MockError: all of them, and why.
         """
         wrong = [
             f"{name} ({why})"
             for name in self._fixture.tools
             for why in (
-                _problems(self._fixture, name, tools[name].tool)
+                problems_of(self._fixture, name, tools[name].tool)
                 if name in tools
                 else ("there is no such tool",)
             )
         ]
         if wrong:
-            raise UsageError(
+            raise MockError(
                 f"fixture {self._fixture.id!r} mocks what cannot be mocked: {'; '.join(wrong)}",
                 hint="mock only tools that declare themselves read-only, or write `allow_undeclared: true` and a "
                 "`reason` where the server declares nothing",
@@ -428,7 +428,8 @@ _CHECKED: OrderedDict[tuple[int, str, int], tuple[Answers, Tool, tuple[str, ...]
 """Fixtures and tools that were held against each other, with what came of it: trials share both."""
 
 
-def _problems(fixture: Answers, name: str, tool: Tool) -> tuple[str, ...]:
+def problems_of(fixture: Answers, name: str, tool: Tool) -> tuple[str, ...]:
+    """Why a tool may not be mocked by a fixture, or not with these answers; empty when it may."""
     key = (id(fixture), name, id(tool))
     known = _CHECKED.get(key)
     if known is not None and known[0] is fixture and known[1] is tool:
@@ -436,6 +437,8 @@ def _problems(fixture: Answers, name: str, tool: Tool) -> tuple[str, ...]:
     mocked = fixture.tools[name]
     why = why_not_mocked(mocked, tool.read_only)
     found = [] if why is None else [why]
+    if (outdated := stale(mocked, tool.input_schema, tool.output_schema)) is not None:
+        found.append(outdated)
     if tool.output_schema is not None:
         found += [
             f"{path} does not fit its output schema: {sentence}"

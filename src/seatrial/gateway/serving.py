@@ -90,7 +90,7 @@ class Gateway:
         """Open a trial's channel; see `Channel` for what it takes.
 
         Raises:
-            UsageError: as `Channel` does.
+            MockError, UsageError: as `Channel` does.
         """
         channel = Channel(
             servers,

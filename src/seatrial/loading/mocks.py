@@ -13,7 +13,7 @@ from seatrial.loading.expectations import guessed, named_properties
 from seatrial.loading.library import Found, Library
 from seatrial.loading.mistakes import Mistake, closest, cut
 from seatrial.loading.places import Steps
-from seatrial.state.mocking import misfits, unknown_arguments, why_not_mocked
+from seatrial.state.mocking import misfits, stale, unknown_arguments, why_not_mocked
 
 
 def mock_mistakes(library: Library) -> Found:
@@ -174,6 +174,12 @@ def _of_tool(name: str, tool: MockedTool, declared: DeclaredTool, owner: str) ->
             "`pass_through`"
         )
         yield Mistake(steps, message, hint, "mock-not-read-only", True)
+        return
+    outdated = stale(tool, declared.parameters, declared.output)
+    if outdated is not None and declared.parameters is not None:
+        message = f"the answers of `{name}` were not written for what {owner} declares; {outdated}"
+        hint = "Look them over, and write what it declares now under `written_for`"
+        yield Mistake((*steps, "written_for"), message, hint, "mock-stale", True)
         return
     if declared.output is not None:
         for path, sentence in misfits(tool, declared.output):

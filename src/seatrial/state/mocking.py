@@ -8,7 +8,11 @@ from typing import Any
 from jsonschema.exceptions import ValidationError
 
 from seatrial.documents import MockedTool, placeholders
+from seatrial.state.schema_changes import no_longer_fits
 from seatrial.state.schemas import did_you_mean, validator
+
+_MOST_TOLD = 5
+"""Differences that are told of one tool."""
 
 Found = tuple[str, str]
 """Path inside the mocked tool (`rules[1].answer`), and what is wrong there."""
@@ -31,6 +35,32 @@ def why_not_mocked(tool: MockedTool, read_only: bool | None) -> str | None:
     if tool.allow_undeclared:
         return None
     return "does not say whether it only reads"
+
+
+def stale(
+    tool: MockedTool, parameters: Mapping[str, Any] | None, output: Mapping[str, Any] | None
+) -> str | None:
+    """What the tool declares now that the answers were not written for; None when they may be used.
+
+    Args:
+        tool: the mocked answers.
+        parameters: JSON Schema of the arguments; None when it is not known.
+        output: JSON Schema of the structured answer; None when none is declared.
+    """
+    then = tool.written_for
+    if then is None:
+        return None
+    found: list[str] = []
+    if then.parameters is not None and parameters is not None:
+        found += no_longer_fits(then.parameters, dict(parameters))
+    if then.output is not None and output is not None:
+        found += (f"of the answer, {told}" for told in no_longer_fits(then.output, dict(output)))
+    if then.output is None and then.parameters is not None and output is not None:
+        found.append("of the answer, a schema is declared now")
+    if not found:
+        return None
+    more = f" (and {len(found) - _MOST_TOLD} more)" if len(found) > _MOST_TOLD else ""
+    return f"stale: {'; '.join(found[:_MOST_TOLD])}{more}"
 
 
 def misfits(tool: MockedTool, output: Mapping[str, Any] | bool) -> Iterator[Found]:
