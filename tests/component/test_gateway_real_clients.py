@@ -59,6 +59,8 @@ def test_a_client_uses_all_that_a_real_server_has(mode: str, connected: Any):
             echoed = await agent.call_tool("echo", {"text": "ahoi"})
             worked = await agent.call_tool("work", {"steps": 3}, progress_callback=told)
             shown = await agent.call_tool("show", {})
+            # A client of the second era repeats this argument in a header.
+            routed = await agent.call_tool("route", {"region": "Käfer, north"})
             failed = await agent.call_tool("fail", {})
             resource = await agent.read_resource("memo://1")
             prompt = await agent.get_prompt("greet", {"who": "gull"})
@@ -72,6 +74,7 @@ def test_a_client_uses_all_that_a_real_server_has(mode: str, connected: Any):
             assert echoed.structured_content == {"n": 1.0, "e": 100.0}
             assert worked.content[0].text == "worked"
             assert done == [1, 2, 3]
+            assert routed.content[0].text == "Käfer, north"  # type: ignore[union-attr]
             assert shown.content[0].type == "image"
             assert failed.is_error
             assert resource.contents[0].text == "abc"

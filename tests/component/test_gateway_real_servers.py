@@ -208,6 +208,14 @@ def test_the_second_era_is_served_too():
                 headers={"mcp-name": "memo://1"},
                 server="real",
             )
+            routed = await mcp_wire.modern(
+                trial.http,
+                trial.channel,
+                "tools/call",
+                {"name": "route", "arguments": {"region": "north"}},
+                headers={"mcp-param-region": "south"},
+                server="real",
+            )
             lost = await mcp_wire.modern(
                 trial.http, trial.channel, "tools/call", {"name": "refuse"}, server="real"
             )
@@ -219,6 +227,7 @@ def test_the_second_era_is_served_too():
             assert read.json()["result"]["contents"][0]["text"] == "abc"
             assert read.json()["result"]["ttlMs"] == 0
             assert lost.json()["error"]["code"] == -32602
+            assert (routed.status_code, routed.json()["error"]["code"]) == (400, -32020)
 
     run(check)
 
@@ -261,6 +270,78 @@ def test_what_the_server_says_of_its_own_accord_reaches_whoever_listens():
             "notifications/tools/list_changed",
         ]
         assert listed[-1]["name"] == "tool0"
+
+    run(check)
+
+
+async def subscribed(
+    trial: Trial, into: list[dict[str, Any]], ready: anyio.Event, enough: anyio.Event
+) -> None:
+    """Listen to a resource and the list of tools, in the second era; three messages are enough."""
+    wanted = {"toolsListChanged": True, "resourceSubscriptions": ["memo://1", 7]}
+    params = {"notifications": wanted, "_meta": mcp_wire.ENVELOPE}
+    headers = {
+        **mcp_wire.JSON,
+        **trial.channel.headers,
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "subscriptions/listen",
+    }
+    message = mcp_wire.request("subscriptions/listen", params, id="s")
+    url = trial.channel.url("real")
+    async with trial.http.stream("POST", url, json=message, headers=headers) as reply:
+        async for line in reply.aiter_lines():
+            if line.startswith("data: "):
+                into.append(json.loads(line[6:]))
+                ready.set()
+            if len(into) == 3:
+                enough.set()
+
+
+def test_a_client_of_the_second_era_subscribes_to_what_the_server_announces():
+    async def check(house: House) -> None:
+        heard: list[dict[str, Any]] = []
+        async with house.trial(fixture()) as trial, anyio.create_task_group() as tasks:
+            ready, enough = anyio.Event(), anyio.Event()
+            tasks.start_soon(subscribed, trial, heard, ready, enough)
+            await ready.wait()
+            await trial.call("touch")
+            await trial.call("grow")
+            await enough.wait()
+            trial.channel.close()
+
+        first, updated, changed, end = heard
+        assert first["params"]["notifications"] == {
+            "toolsListChanged": True,
+            "resourceSubscriptions": ["memo://1"],
+        }
+        meta = {"io.modelcontextprotocol/subscriptionId": "s"}
+        assert updated["params"] == {"uri": "memo://1", "_meta": meta}
+        assert changed["method"] == "notifications/tools/list_changed"
+        assert end["id"] == "s"
+
+    run(check)
+
+
+def test_a_client_of_the_second_era_hears_logs_when_it_asks_for_them():
+    async def check(house: House) -> None:
+        async with house.trial(fixture()) as trial:
+            level = {"io.modelcontextprotocol/logLevel": "info"}
+            replies = [
+                await mcp_wire.modern(
+                    trial.http,
+                    trial.channel,
+                    "tools/call",
+                    {"name": "log"},
+                    meta=meta,
+                    server="real",
+                )
+                for meta in ({**mcp_wire.ENVELOPE, **level}, mcp_wire.ENVELOPE)
+            ]
+
+            log, answer = events_of(replies[0].text)
+            assert log["params"]["data"] == "a word"
+            assert answer["result"]["content"][0]["text"] == "logged"
+            assert replies[1].json()["result"]["content"][0]["text"] == "logged"
 
     run(check)
 

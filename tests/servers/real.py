@@ -18,6 +18,7 @@ answers = {}
 answered = threading.Condition()
 cancelled = set()
 extra_tools: list[object] = []
+watched: list[str] = []
 
 
 def write(text):
@@ -69,10 +70,12 @@ TOOLS = [
     tool("flood", {"what": TEXT}, description="More than anybody wants."),
     tool("log", description="Say something beside the answer."),
     tool("grow", description="Have one more tool."),
+    tool("touch", description="Change every resource that is watched."),
     tool("sample", description="Ask for a completion."),
     tool("elicit", description="Ask the person."),
     tool("roots", description="Ask for the roots."),
     tool("seen", description="What the server was given."),
+    tool("route", {"region": {**TEXT, "x-mcp-header": "Region"}}, description="Go there."),
     tool("secret", description="Never shown."),
 ]
 
@@ -161,6 +164,10 @@ def called(id, params):
         case "log":
             say({"method": "notifications/message", "params": {"level": "info", "data": "a word"}})
             return text("logged")
+        case "touch":
+            for uri in watched:
+                say({"method": "notifications/resources/updated", "params": {"uri": uri}})
+            return text("touched")
         case "grow":
             extra_tools.append(tool(f"tool{len(extra_tools)}"))
             say({"method": "notifications/tools/list_changed"})
@@ -173,6 +180,8 @@ def called(id, params):
             return text(json.dumps(ask("s-2", "elicitation/create", asked)))
         case "roots":
             return text(json.dumps(ask("s-3", "roots/list", {})))
+        case "route":
+            return text(given["region"])
         case "seen":
             seen = {
                 "env": dict(os.environ),
@@ -195,7 +204,7 @@ def answer(message):
                 "protocolVersion": params["protocolVersion"],
                 "capabilities": {
                     "tools": {"listChanged": True},
-                    "resources": {},
+                    "resources": {"subscribe": True},
                     "prompts": {},
                     "logging": {},
                     "completions": {},
@@ -235,6 +244,9 @@ def answer(message):
             found = {"result": {"messages": [{"role": "user", "content": part}]}}
         case "completion/complete":
             found = {"result": {"completion": {"values": ["a", "b"], "total": 2}}}
+        case "resources/subscribe":
+            watched.append(params["uri"])
+            found = {"result": {}}
         case "logging/setLevel":
             found = {"result": {}}
         case _:

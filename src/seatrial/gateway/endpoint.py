@@ -6,7 +6,8 @@ Where a real server has something to tell before its answer, the answer is a str
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -412,11 +413,25 @@ class Exchange:
                 await self._listen(value["id"], jsonrpc.params_of(value))
                 return None
             interim = self._interim()
-            reply = await self._modern_reply(value, interim)
+            hears_logs = interim is not None and eras.LOG_LEVEL in value["params"]["_meta"]
+            with self._hearing(interim if hears_logs else None):
+                reply = await self._modern_reply(value, interim)
         except RpcError as error:
             failure = jsonrpc.failure(jsonrpc.id_of(value), error)
             return Reply(eras.status_of(error), failure)
         return reply if interim is None else await self._ended(interim, reply)
+
+    @contextmanager
+    def _hearing(self, interim: Interim | None) -> Iterator[None]:
+        """Let a request of a client without a session hear what a server logs meanwhile."""
+        replies = self._line.sessionless.replies
+        if interim is not None:
+            replies.append(interim)
+        try:
+            yield
+        finally:
+            if interim is not None:
+                replies.remove(interim)
 
     def _refuse_where_agents_are_asked(self) -> None:
         """In this era servers ask nothing of their clients: where agents are to be asked, the first era is spoken."""
@@ -435,6 +450,7 @@ class Exchange:
         under_way: Call | Errand
         try:
             if message["method"] == "tools/call":
+                methods.check_mirrored(self._line, message, self._headers)
                 under_way = methods.begin_call(self._channel, self._line, message, tell)
                 await self._carry_out(under_way, self._line.sessionless, None)
                 return Reply(200, methods.call_response(under_way, id, modern=True))
@@ -454,7 +470,7 @@ class Exchange:
         if self._line.streams >= MOST_STREAMS:
             raise RpcError(jsonrpc.INTERNAL_ERROR, "Too many open subscriptions")
         meta = {eras.META_SUBSCRIPTION: id}
-        granted, feed = methods.subscription(self._line, params, meta)
+        granted, feed = await methods.subscription(self._channel, self._line, params, meta)
         acknowledged = {
             "jsonrpc": "2.0",
             "method": "notifications/subscriptions/acknowledged",

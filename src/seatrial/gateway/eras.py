@@ -38,7 +38,10 @@ _META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 META_SERVER = "io.modelcontextprotocol/serverInfo"
 META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 
-ENVELOPE = frozenset({_META_VERSION, _META_CAPABILITIES, "io.modelcontextprotocol/clientInfo"})
+LOG_LEVEL = "io.modelcontextprotocol/logLevel"
+ENVELOPE = frozenset(
+    {_META_VERSION, _META_CAPABILITIES, LOG_LEVEL, "io.modelcontextprotocol/clientInfo"}
+)
 """Keys of `params._meta` in which a request of the second era says what it is."""
 
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}

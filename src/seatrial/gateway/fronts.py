@@ -24,7 +24,7 @@ _CAPABILITY = {
     "elicitation/create": "elicitation",
 }
 """Request of a server → what its client must have declared."""
-_OF_LISTS = "list_changed"
+_LOG = "notifications/message"
 
 
 class Clients:
@@ -39,7 +39,7 @@ class Clients:
     def told(self, message: dict[str, Json]) -> None:
         """Pass on a notification that is not about one request.
 
-        It goes to the streams that clients listen to; a client that listens to none hears it before the
+        It goes to the streams that clients listen to; a client that listens to none hears a log before the
         answer to its newest request, when there is one.
         """
         if self._channel.closed or self._told > MOST_TOLD:
@@ -50,12 +50,12 @@ class Clients:
             return
         method = str(message["method"])
         for feed in self._line.subscriptions:
-            if feed.wants(method):
+            if feed.wants(message):
                 feed.tell(message)
         for session in (self._line.sessionless, *self._line.sessions.values()):
             if session.feed is not None:
                 session.feed.tell(message)
-            elif session.replies and _OF_LISTS not in method:
+            elif session.replies and method == _LOG:
                 session.replies[-1].tell(message)
 
     async def asked(

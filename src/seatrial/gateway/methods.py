@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
 from seatrial.errors import ToolServerError
-from seatrial.gateway import eras, jsonrpc
+from seatrial.gateway import eras, jsonrpc, mirrored
 from seatrial.gateway.calls import Call, Errand, Line, Session, Tell
 from seatrial.gateway.channel import Channel
 from seatrial.gateway.jsonrpc import (
@@ -152,6 +153,21 @@ def begin_call(
     )
 
 
+def check_mirrored(line: Line, message: dict[str, Any], headers: Mapping[str, str]) -> None:
+    """Refuse a call of the second era whose headers contradict its arguments.
+
+    Raises:
+        RpcError: they do.
+    """
+    params = jsonrpc.params_of(message)
+    try:
+        offered = line.tools().get(str(params.get("name")))
+    except ToolServerError:  # told when the call is begun
+        return
+    if offered is not None:
+        mirrored.check(offered.marked, params.get("arguments"), headers)
+
+
 def call_response(call: Call, id: str | int, *, modern: bool) -> bytes | dict[str, Any]:
     """The response to a request for a call that is over.
 
@@ -193,14 +209,40 @@ _ANNOUNCED = {
 """What a client of the second era can subscribe to → the notification that a server announces it with."""
 
 
-def subscription(
-    line: Line, params: dict[str, Any], meta: dict[str, Any]
+MOST_SUBSCRIBED = 100
+"""Resources of one subscription."""
+
+
+async def subscription(
+    channel: Channel, line: Line, params: dict[str, Any], meta: dict[str, Any]
 ) -> tuple[dict[str, Any], Feed]:
     """What of a subscription is granted, and the feed that tells of it."""
     wanted = params.get("notifications")
     wanted = wanted if isinstance(wanted, dict) and line.real is not None else {}
-    granted = {key: True for key in _ANNOUNCED if wanted.get(key) is True}
-    return granted, Feed({_ANNOUNCED[key] for key in granted}.__contains__, meta)
+    granted: dict[str, Any] = {key: True for key in _ANNOUNCED if wanted.get(key) is True}
+    methods = {_ANNOUNCED[key] for key in granted}
+    uris = wanted.get("resourceSubscriptions")
+    found = [uri for uri in uris if isinstance(uri, str)] if isinstance(uris, list) else []
+    watched = [uri for uri in found[:MOST_SUBSCRIBED] if await _is_subscribed(channel, line, uri)]
+    if watched:
+        granted["resourceSubscriptions"] = watched
+
+    def wants(message: Mapping[str, Any]) -> bool:
+        if message["method"] != "notifications/resources/updated":
+            return message["method"] in methods
+        told = message.get("params")
+        return isinstance(told, dict) and told.get("uri") in watched
+
+    return granted, Feed(wants, meta)
+
+
+async def _is_subscribed(channel: Channel, line: Line, uri: str) -> bool:
+    """Ask a real server to tell of a resource."""
+    params = {"uri": uri}
+    errand = channel.errand(line, "resources/subscribe", params, size=len(uri), tell=None)
+    if not errand.is_over:
+        await channel.run(errand)
+    return errand.response is not None and "result" in errand.response.message
 
 
 def complete(line: Line, result: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from seatrial.gateway import mirrored
 from seatrial.state.schemas import Validator, validator
 from seatrial.tools import Tool
 
@@ -9,7 +10,7 @@ from seatrial.tools import Tool
 class Offered:
     """A tool of a trial, with its schemas compiled when they are first needed."""
 
-    __slots__ = ("_answer", "_arguments", "shown", "tool")
+    __slots__ = ("_answer", "_arguments", "_marked", "shown", "tool")
 
     def __init__(self, tool: Tool, shown: Tool | None = None) -> None:
         self.tool = tool
@@ -17,6 +18,14 @@ class Offered:
         """As the agent is shown it."""
         self._arguments: Validator | None = None
         self._answer: Validator | None = None
+        self._marked: tuple[mirrored.Marked, ...] | None = None
+
+    @property
+    def marked(self) -> tuple[mirrored.Marked, ...]:
+        """Arguments that calls of the second era repeat in headers."""
+        if self._marked is None:
+            self._marked = mirrored.marked(self.tool.input_schema)
+        return self._marked
 
     @property
     def arguments(self) -> Validator:

@@ -40,13 +40,13 @@ class Feed:
 
     def __init__(
         self,
-        wants: Callable[[str], bool] = lambda method: True,
+        wants: Callable[[Mapping[str, Any]], bool] = lambda message: True,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         """Make a feed.
 
         Args:
-            wants: of which methods it tells.
+            wants: which notifications it tells.
             meta: what every message says of the subscription.
         """
         self.wants = wants
