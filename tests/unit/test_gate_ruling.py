@@ -325,6 +325,52 @@ def test_stale_baseline_saves_no_case_that_live_trials_alone_show_worse(beside, 
     assert grounds(ruling, "undecided")["baseline_stale"] == ("b",)
 
 
+# negative cases, and steadiness
+
+
+def _negative(candidate, profile=None):
+    facts = tuple(
+        CaseFacts(name, agent="helpdesk", required=name == "a", negative=name.startswith("n"))
+        for name in candidate
+    )
+    base = side(dict.fromkeys(candidate, GOOD), arm="released", cases=facts)
+    here = side(candidate, cases=facts)
+    return rule(compare(base, here, Policy()), profile=profile)
+
+
+@pytest.mark.parametrize(("profile", "effect"), [("pr", "warning"), ("release", "undecided")])
+def test_negative_cases_that_got_worse_are_told_although_the_suite_hides_it(profile, effect):
+    others = dict.fromkeys([f"c{n}" for n in range(30)], "ppppp")
+
+    ruling = _negative(
+        {"a": "ppppp", "n1": "ppfpp", "n2": "pfppf", "n3": "ppppp", **others}, profile
+    )
+
+    assert "negative_worse" in grounds(ruling, effect)
+    assert "suite_worse" not in grounds(ruling, "closed")
+    (text,) = [g.text for g in ruling.grounds if g.kind == "negative_worse"]
+    assert text.startswith("the negative cases are worse: mean pass rate 80.0 % over 3 cases")
+
+
+def test_negative_cases_that_hold_are_no_ground():
+    ruling = _negative({"a": "ppppp", "n1": "ppppp", "c": "ppfpp"})
+
+    assert all(g.kind != "negative_worse" for g in ruling.grounds)
+
+
+def test_agent_that_became_unsteady_is_told():
+    half = {f"c{n}": "pppff" if n % 2 else "ppppf" for n in range(10)} | {"a": "ppppp"}
+    as_much = dict.fromkeys(half, "pf" * 10) | {"a": GOOD}
+
+    unsteady = ruled(half, base=dict.fromkeys(half, GOOD), required=("a",))
+    before_too = ruled(half, base=as_much, required=("a",))
+    alone = ruled(dict.fromkeys(NAMES, "ppppp") | {"c": "ppffp"}, base=BASE, required=("a", "b"))
+
+    assert "flip_rate" in grounds(unsteady, "warning")
+    assert "flip_rate" not in grounds(before_too, "warning")
+    assert "flip_rate" not in grounds(alone, "warning")
+
+
 # the cap, and the two profiles
 
 

@@ -1,12 +1,14 @@
 """pass^k of a case and of a suite."""
 
+import math
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy.stats import binom
+from scipy.stats import binom, ttest_1samp
 from statsmodels.stats.proportion import proportion_confint
 
-from seatrial.stats.passk import mean_pass_k, pass_k
+from seatrial.stats.passk import flip_rate, least_rise, mean_pass_k, pass_k
 
 
 @pytest.mark.parametrize(
@@ -91,3 +93,22 @@ def test_order_of_cases_does_not_matter():
     tallies = [(1, 5), (5, 5), (4, 4), (3, 7)]
 
     assert mean_pass_k(tallies, 2) == mean_pass_k(tallies[::-1], 2)
+
+
+def test_flip_rate_is_unbiased_and_missing_below_two_trials():
+    assert flip_rate(1, 1) is None
+    for trials in range(2, 12):
+        for p in (0.0, 0.3, 0.9, 1.0):
+            expected = sum(
+                math.comb(trials, c) * p**c * (1 - p) ** (trials - c) * (flip_rate(c, trials) or 0)
+                for c in range(trials + 1)
+            )
+            assert expected == pytest.approx(2 * p * (1 - p))
+
+
+def test_least_rise_is_students_bound():
+    found = [0.1, 0.3, 0.2, 0.0]
+    theirs = ttest_1samp(found, 0).confidence_interval(0.90).low
+
+    assert least_rise(found) == pytest.approx(theirs)
+    assert least_rise([0.5]) == -math.inf

@@ -108,6 +108,11 @@ def _tell_suite(comparison: Comparison) -> None:
     tell(", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common()))
     if comparison.overall is not None:
         tell(_overall(comparison.overall))
+    if (flips := comparison.flips) is not None:
+        tell(
+            f"two trials of a case disagree in {flips.candidate:.3f} of the times, of the release in "
+            f"{flips.baseline:.3f}"
+        )
     if comparison.cut_short:
         names = ", ".join(comparison.cut_short)
         tell(f"left out of means and pass^k, not run to the end of the first batch: {names}")

@@ -12,7 +12,7 @@ from seatrial.compare.matching import Entry, concerned, entries
 from seatrial.compare.model import BaselineInfo, CaseComparison, Comparison, ServedModels
 from seatrial.compare.pooling import pinned_alike, pool
 from seatrial.compare.sides import Side, Trials, count, where_it_went_wrong
-from seatrial.compare.suite import causes, ledger, overall, pass_k
+from seatrial.compare.suite import causes, flips, ledger, overall, pass_k
 from seatrial.compare.tables import tables
 from seatrial.compare.ties import ties
 from seatrial.documents import Policy
@@ -165,6 +165,7 @@ def compare_counts(
     backward = _rule(matched, counted, policy, 0)
     judged = judge(contests, forward, backward)
     by_side = {"baseline": stored, "candidate": counted}
+    negative = {e.facts.case for e in matched if e.facts.negative}
     return Comparison(
         suite="",
         run="",
@@ -183,6 +184,8 @@ def compare_counts(
             for row in rows
         ),
         overall=overall(contests, policy),
+        negative=overall([c for c in contests if c.case in negative], policy),
+        flips=flips(contests),
         cut_short=tuple(
             e.facts.case
             for e, *both in rows

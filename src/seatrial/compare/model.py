@@ -216,6 +216,16 @@ class Ties(_Record):
     """So large a difference, either way, these trials cannot exclude at 95 %."""
 
 
+class Flips(_Record):
+    """How often two trials of the same case disagree, averaged over the cases with two or more on both sides."""
+
+    cases: int
+    baseline: float
+    candidate: float
+    rose: bool
+    """The candidate's is higher, with 95 % confidence."""
+
+
 class PassK(_Record):
     """pass^k: the chance that k trials of a case all pass, averaged over cases."""
 
@@ -291,6 +301,10 @@ class Comparison(_Record):
     cases: tuple[CaseComparison, ...] = ()
     """In the suite's order; removed cases last."""
     overall: SuiteComparison | None = None
+    negative: SuiteComparison | None = None
+    """The same over the negative cases alone, in which the right answer is to refuse or to ask back: an agent that
+    became too willing gets better in the others."""
+    flips: Flips | None = None
     cut_short: tuple[str, ...] = ()
     """Cases that no mean and no pass^k counts, because a first batch of theirs was not run to its end: it ends at
     the first forbidden action, and what is left of it holds too many failures."""

@@ -6,14 +6,15 @@ earlier ones failed would bias a mean, and so would a batch that ended at its fi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from seatrial.compare.judging import Contest
-from seatrial.compare.model import PassK, SuiteComparison
+from seatrial.compare.model import Flips, PassK, SuiteComparison
 from seatrial.compare.sides import Trials
 from seatrial.documents import Policy
 from seatrial.stats.paired import Pair, conditional_test, drop
-from seatrial.stats.passk import mean_pass_k
+from seatrial.stats.passk import flip_rate, least_rise, mean_pass_k
 
 MOST_K = 10
 """pass^k is given for k up to this."""
@@ -54,6 +55,24 @@ def pairs(contests: Iterable[Contest]) -> list[Pair]:
 def in_means(contest: Contest) -> bool:
     """Both sides have a first batch that was run to its end, with a valid trial."""
     return contest.baseline.for_means[1] > 0 and contest.candidate.for_means[1] > 0
+
+
+def flips(contests: Iterable[Contest]) -> Flips | None:
+    """How steady both arms are; None where no case has two trials on both sides that count in means."""
+    rates = [
+        (before, now)
+        for c in sorted(contests, key=lambda c: c.case)
+        if (before := flip_rate(*c.baseline.for_means)) is not None
+        and (now := flip_rate(*c.candidate.for_means)) is not None
+    ]
+    if not rates:
+        return None
+    return Flips(
+        cases=len(rates),
+        baseline=math.fsum(before for before, _ in rates) / len(rates),
+        candidate=math.fsum(now for _, now in rates) / len(rates),
+        rose=least_rise([now - before for before, now in rates]) > 0,
+    )
 
 
 def pass_k(trials: Mapping[str, Trials]) -> tuple[PassK, ...]:

@@ -20,6 +20,7 @@ from seatrial.gate.matter import (
     who,
 )
 from seatrial.stats.intervals import rate_bound
+from seatrial.stats.paired import significant
 from seatrial.verdicts import Outcome
 
 
@@ -49,6 +50,44 @@ def _others_changed(matter: Matter) -> Iterator[Brief]:
     if failing:
         text = f"required and failing as the release does: {listed(failing, said)}"
         yield brief("required_failing", "warning", text, "failing as before", failing)
+
+
+def _negative(matter: Matter) -> Iterator[Brief]:
+    """The cases in which the right answer is to refuse: a mean over all hides that an agent became too willing."""
+    negative, policy = matter.comparison.negative, matter.comparison.policy
+    if (
+        negative is not None
+        and significant(negative.p_worse, policy.alpha)
+        and negative.drop > negative.margin
+    ):
+        yield brief(
+            "negative_worse",
+            "undecided" if matter.profile == "release" else "warning",
+            f"the negative cases are worse: mean pass rate {percent(negative.candidate_mean)} over "
+            f"{number(negative.cases, 'case')}, the release {percent(negative.baseline_mean)}; the chance of that "
+            f"without a change is {chance(negative.p_worse)}",
+            f"negative cases worse by {points(negative.drop)}",
+            numbers={
+                "drop": negative.drop,
+                "p": negative.p_worse,
+                "margin": negative.margin,
+                "cases": float(negative.cases),
+            },
+        )
+
+
+def _flips(matter: Matter) -> Iterator[Brief]:
+    """An agent that answers the same question now so, now otherwise."""
+    flips, margin = matter.comparison.flips, matter.comparison.policy.margin
+    if flips is not None and flips.rose and flips.candidate - flips.baseline > margin:
+        yield brief(
+            "flip_rate",
+            "warning",
+            f"less steady: two trials of a case disagree in {percent(flips.candidate)} of the times over "
+            f"{number(flips.cases, 'case')}, of the release in {percent(flips.baseline)}",
+            f"two trials disagree in {percent(flips.candidate)}",
+            numbers={"candidate": flips.candidate, "baseline": flips.baseline, "margin": margin},
+        )
 
 
 def _conditions(matter: Matter) -> Iterator[Brief]:
@@ -201,5 +240,15 @@ def _fails(case: CaseComparison) -> bool:
     return case.candidate is not None and case.candidate.failed > case.candidate.passed
 
 
-QUESTIONS = (_loosened, _others_changed, _ties, _conditions, _weak, _attacks, _nothing_forbidden)
+QUESTIONS = (
+    _loosened,
+    _others_changed,
+    _negative,
+    _flips,
+    _ties,
+    _conditions,
+    _weak,
+    _attacks,
+    _nothing_forbidden,
+)
 """A function a question; each yields grounds."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from seatrial.stats.intervals import normal_quantile, wilson_of_mean
@@ -21,6 +21,25 @@ def pass_k(passed: int, trials: int, k: int) -> float | None:
     if trials < k:
         return None
     return math.comb(passed, k) / math.comb(trials, k)
+
+
+def flip_rate(passed: int, trials: int) -> float | None:
+    """How often two trials of a case disagree: 2·c·(n - c) / (n·(n - 1)), unbiased for 2p(1 - p); None below two."""
+    if trials < 2:
+        return None
+    return 2 * passed * (trials - passed) / (trials * (trials - 1))
+
+
+def least_rise(differences: Sequence[float]) -> float:
+    """One-sided 95 % lower bound of a mean over cases, by Student's t; minus infinity below two cases."""
+    from scipy.special import stdtrit
+
+    cases = len(differences)
+    if cases < 2:
+        return -math.inf
+    mean = math.fsum(differences) / cases
+    spread = math.fsum((d - mean) ** 2 for d in differences) / (cases - 1)
+    return mean - float(stdtrit(cases - 1, 0.95)) * math.sqrt(spread / cases)
 
 
 @dataclass(frozen=True, slots=True)
