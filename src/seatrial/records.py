@@ -47,6 +47,9 @@ class TrialRecord(_Record):
     """Tools called, `server/tool`, sorted: part of the dependency record."""
     tools_listed: tuple[str, ...] = ()
     served_model: str | None = None
+    """The models that answered, joined by `, `."""
+    served_fingerprint: str | None = None
+    """What they ran on, as the endpoint told it (`system_fingerprint`), joined by `, `."""
     usage: Usage | None = None
     started_at: str = ""
     duration_ms: float = 0.0

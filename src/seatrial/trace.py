@@ -96,6 +96,38 @@ class Replied(_Record):
     at_ms: float = 0.0
 
 
+class Wished(_Record):
+    """A tool call as a model wrote it: what was really called is in `Called`."""
+
+    tool: str
+    arguments: str
+    """As text, JSON or not."""
+
+
+class Completed(_Record):
+    """A model answered Seatrial, where that is the agent itself (an `openai` arm). Never evidence of a call."""
+
+    event: Literal["completed"] = "completed"
+    turn: int
+    model: str | None = None
+    """The model that was served, as the endpoint tells it."""
+    fingerprint: str | None = None
+    """What it runs on, as the endpoint tells it (`system_fingerprint`)."""
+    text: str = ""
+    """Everything that it wrote beside calls; the reply, when it called nothing."""
+    reasoning: str = ""
+    """What it thought, where the endpoint tells that."""
+    calls: tuple[Wished, ...] = ()
+    finish: str = ""
+    """Why it stopped, as the endpoint tells it."""
+    usage: Usage | None = None
+    retries: tuple[str, ...] = ()
+    """Why it was asked again, each time."""
+    at_ms: float = 0.0
+    """When it was asked."""
+    took_ms: float = 0.0
+
+
 class Listed(_Record):
     """The agent asked which tools there are."""
 
@@ -189,7 +221,8 @@ class Noted(_Record):
 
 
 Event = Annotated[
-    Said | Replied | Listed | Called | Requested | Asked | Noted, Field(discriminator="event")
+    Said | Replied | Completed | Listed | Called | Requested | Asked | Noted,
+    Field(discriminator="event"),
 ]
 
 
@@ -258,6 +291,11 @@ class Trace(_Record):
     def replies(self) -> tuple[Replied, ...]:
         """The agent's replies in order."""
         return tuple(e for e in self.events if isinstance(e, Replied))
+
+    @property
+    def completions(self) -> tuple[Completed, ...]:
+        """The answers of the model in order, where Seatrial itself asked it."""
+        return tuple(e for e in self.events if isinstance(e, Completed))
 
     def fault_of(self, turn: int) -> Called | None:
         """The last call of a turn in which something went wrong on purpose."""

@@ -33,6 +33,12 @@ class Says:
     text: str | None = None
     calls: Sequence[tuple[str, Mapping[str, Any] | str]] = ()
     """Tools with their arguments; a text is sent as it is, JSON or not. Several are called in parallel."""
+    ids: Sequence[str] | None = None
+    """Of the calls, where the model chooses them itself; unique ones when None."""
+    reasoning: str | None = None
+    """What it thought."""
+    reasoning_key: str = "reasoning_content"
+    """Under which that is told."""
     finish: str | None = None
     """Why it stopped; `tool_calls` or `stop` when None."""
     model: str = MODEL
@@ -81,6 +87,8 @@ class Model:
     """Bodies, in the order in which they came."""
     headers: list[dict[str, str]] = field(default_factory=list)
     """Of each, names in lower case."""
+    paths: list[str] = field(default_factory=list)
+    """Of each, with its query."""
 
 
 def in_turn(*steps: Step) -> Script:
@@ -130,13 +138,14 @@ class Conversation:
     lock: threading.Lock = field(default_factory=threading.Lock)
     answers: int = 0
 
-    def answer(self, body: dict[str, Any], headers: dict[str, str]) -> tuple[int, Step]:
+    def answer(self, body: dict[str, Any], headers: dict[str, str], path: str) -> tuple[int, Step]:
         """What is said to a request, and its number."""
         with self.lock:
             self.answers += 1
             number = self.answers
             self.model.requests.append(body)
             self.model.headers.append(headers)
+            self.model.paths.append(path)
         if self.key is not None and headers.get("authorization") != f"Bearer {self.key}":
             wrong = "Incorrect API key provided"
             return number, Fails(status=401, message=wrong, kind="invalid_api_key")
@@ -157,7 +166,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
-        if self.path != "/v1/chat/completions":
+        if self.path.partition("?")[0] != "/v1/chat/completions":
             self.fail(Fails(status=404, message="Unknown request URL", kind="not_found"))
             return
         try:
@@ -167,7 +176,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
         conversation: Conversation = self.server.conversation  # type: ignore[attr-defined]
-        number, step = conversation.answer(body, headers)
+        number, step = conversation.answer(body, headers, self.path)
         if isinstance(step, Fails):
             self.fail(step)
             return
@@ -247,7 +256,7 @@ def _problem(body: Any) -> str:
 def _calls(says: Says, number: int) -> list[dict[str, Any]]:
     return [
         {
-            "id": f"call_{number}_{place}",
+            "id": f"call_{number}_{place}" if says.ids is None else says.ids[place],
             "type": "function",
             "function": {
                 "name": name,
@@ -285,6 +294,8 @@ def _completion(says: Says, number: int) -> dict[str, Any]:
         "content": says.text,
         "refusal": says.refusal,
     }
+    if says.reasoning is not None:
+        message[says.reasoning_key] = says.reasoning
     if says.calls:
         message["tool_calls"] = _calls(says, number)
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(says)}
@@ -302,7 +313,11 @@ def _chunks(says: Says, number: int, *, usage: bool) -> Iterator[str]:
         return json.dumps({**head, "choices": [choice]})
 
     yield chunk({"role": "assistant", "content": "" if says.text is not None else None})
-    for key, text in (("content", says.text), ("refusal", says.refusal)):
+    for key, text in (
+        (says.reasoning_key, says.reasoning),
+        ("content", says.text),
+        ("refusal", says.refusal),
+    ):
         for piece in _pieces(text or ""):
             yield chunk({key: piece})
     for index, call in enumerate(_calls(says, number)):

@@ -9,6 +9,8 @@ from typing import Any
 import anyio
 import httpx
 
+from seatrial.chat import Pace
+from seatrial.documents import ArmLimits
 from seatrial.errors import ArmError
 from seatrial.printed import diverted
 
@@ -23,6 +25,7 @@ class Connections:
         self.functions: dict[str, Callable[..., Any] | ArmError] = {}
         """Loaded once per run, by target: the function, or why there is none."""
         self.loading = anyio.Lock()
+        self._paces: dict[str, Pace] = {}
         self._client: httpx.AsyncClient | None = None
         self._diverted = ExitStack()
         self._diverted_already = False
@@ -32,6 +35,12 @@ class Connections:
         if not self._diverted_already:
             self._diverted_already = True
             self._diverted.enter_context(diverted())
+
+    def pace(self, url: str, limits: ArmLimits) -> Pace:
+        """How fast an endpoint is asked; of two arms of one endpoint, the first says it."""
+        if url not in self._paces:
+            self._paces[url] = Pace(limits.requests_per_minute, limits.tokens_per_minute)
+        return self._paces[url]
 
     @property
     def client(self) -> httpx.AsyncClient:

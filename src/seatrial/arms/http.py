@@ -28,7 +28,7 @@ class Conversation:
         self._seat = seat
         self._shared = shared
         self._history: list[dict[str, str]] = []
-        self._headers = {name: _filled(value, seat) for name, value in adapter.headers.items()}
+        self._headers = {name: filled(value, seat) for name, value in adapter.headers.items()}
 
     async def reply(self, turn: int, text: str) -> Reply:
         """Post the turn and read the answer."""
@@ -87,7 +87,13 @@ class Conversation:
             ) from error
 
 
-def _filled(value: str, seat: Seat) -> str:
+def filled(value: str, seat: Seat) -> str:
+    """A text with the variables of the environment in it.
+
+    Raises:
+        ArmError: one is not set.
+    """
+
     def variable(match: Match[str]) -> str:
         name = match.group(1)
         if name not in seat.environ:

@@ -5,12 +5,14 @@ A seat holds nothing of the case but what a person would say: no id, no checks, 
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from seatrial.trace import Answer, Usage
+from seatrial.tools import Tool
+from seatrial.trace import Answer, Completed, Usage
 
 
 class CallTool(Protocol):
@@ -20,6 +22,18 @@ class CallTool(Protocol):
         self, tool: str, arguments: dict[str, Any], server: str | None = None, /
     ) -> Coroutine[Any, Any, Answer]:
         """The tool's answer, or its error."""
+        ...
+
+
+class Tools(Protocol):
+    """The tools of a trial, reached from this process: by the same rules, and into the same record, as on the wire."""
+
+    async def listed(self) -> Sequence[tuple[str, Tool]]:
+        """Each server's name with a tool that the agent may see."""
+        ...
+
+    async def misspoken(self, tool: str, arguments: str, why: str, server: str | None) -> Answer:
+        """Take down a call whose arguments cannot be read, and answer it with why."""
         ...
 
 
@@ -48,6 +62,14 @@ class Seat:
     """A client configuration (`mcpServers`) with the addresses and the token."""
     call: CallTool
     """Calls a tool without a network: `await call("refund", {"order_id": "…"})`."""
+    tools: Tools | None = None
+    """Where Seatrial is the agent, beside `call`."""
+    tell: Callable[[Completed], None] = lambda _: None
+    """Takes down what a model answered, where Seatrial is the agent."""
+    clock: Callable[[], float] = lambda: 0.0
+    """Milliseconds since the trial began."""
+    waiting: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Within the block the time that the trial and the turn may take stands still: the agent is not to blame."""
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The runner's own environment, of which the agent sees only what its arm names."""
 
@@ -59,6 +81,8 @@ class Reply:
     text: str
     usage: Usage | None = None
     served_model: str | None = None
+    step_limit: bool = False
+    """There is no reply: it would have taken more steps than the arm allows."""
 
 
 class Conversation(Protocol):

@@ -6,11 +6,11 @@ import re
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, StrictFloat, StrictInt, field_validator, model_validator
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, field_validator, model_validator
 
 from seatrial.documents.base import Document, Id, Part, Texts
 from seatrial.documents.checks import CallOrStep
-from seatrial.documents.patterns import Patterns
+from seatrial.documents.patterns import Patterns, RepositoryPath
 
 VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """A variable of the environment in a header."""
@@ -22,6 +22,10 @@ class Model(Part):
 
     name: str = Field(min_length=1)
     """The provider's name for one fixed version. A moving name such as `latest` is refused."""
+    served: Texts | None = None
+    """What the provider may call it in its answers, where that is not the name; `*` stands for anything."""
+    fingerprint: str | None = Field(default=None, min_length=1)
+    """The `system_fingerprint` that its answers must carry, for models whose provider keeps that still."""
 
     @model_validator(mode="after")
     def _is_pinned(self) -> Model:
@@ -107,14 +111,88 @@ class Http(Part):
 
     @model_validator(mode="after")
     def _knows_its_variables(self) -> Http:
-        for header, value in self.headers.items():
-            for name in VARIABLE.findall(value):
-                if name not in self.pass_env:
-                    raise ValueError(
-                        f"header `{header}` has `{{{name}}}`, which is not among `pass_env`, so that it "
-                        f"would be sent as it stands; write `pass_env: [{', '.join((*self.pass_env, name))}]`"
-                    )
+        _check_variables(_headers(self.headers), self.pass_env)
         return self
+
+
+class OpenAI(Part):
+    """A model behind an OpenAI-compatible endpoint: Seatrial is the agent, and runs the loop over the tools."""
+
+    type: Literal["openai"]
+    url: str = Field(pattern=r"^(https?://|\{)")
+    """The base URL, to which `/chat/completions` is added. `{NAME}` stands for a variable named in `pass_env`."""
+    key: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    """The name of the environment variable that holds the key, never the key itself."""
+    key_header: str = Field(default="Authorization", min_length=1)
+    """The header it is sent in: `Authorization` (as `Bearer …`), or for example `api-key` (as it is)."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Sent with each request. `{NAME}` stands for a variable named in `pass_env`."""
+    query: dict[str, str] = Field(default_factory=dict)
+    """Added to the address, for example `api-version`."""
+    pass_env: tuple[str, ...] = ()
+    """Names of environment variables that `url` and `headers` may use; their values are kept out of every file."""
+    model: str | None = Field(default=None, min_length=1)
+    """What the endpoint is asked for, where that is not the name of the arm's pinned model: a deployment, a file."""
+    prompt: RepositoryPath | None = None
+    """The file with the system prompt; a component of the fingerprint. In it, `{{today}}` and `{{now}}` stand for the
+    trial's frozen clock."""
+    prompt_role: Literal["system", "developer"] = "system"
+    """Whose message it is."""
+    answers: Literal["tools", "schema"] = "tools"
+    """How the model calls tools: by the endpoint's tool calls, or, for models that are weak at these, by answers that a
+    JSON Schema constrains to `{"tool": …, "arguments": …}` or `{"reply": …}`."""
+    tool_choice: Literal["auto", "required", "none"] | None = None
+    """Sent as it is. With `required` the model has a further tool, `reply`, to end its turn with."""
+    parallel_tool_calls: StrictBool | None = None
+    """Sent as it is."""
+    temperature: StrictFloat | None = Field(default=None, ge=0, le=10)
+    """Sent as it is."""
+    seed: Literal["trial"] | StrictInt | None = "trial"
+    """`trial`: the trial's seed without its highest bit, the same for all arms in the same trial of the same case.
+    A number: always this. `null`: none is sent."""
+    max_tokens: StrictInt | None = Field(default=None, ge=1)
+    """Tokens of one answer, at most. A budget is held for certain only with it."""
+    max_tokens_as: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """What the endpoint calls it."""
+    stream: StrictBool = False
+    """Have answers sent piece by piece."""
+    steps: StrictInt = Field(default=20, ge=1)
+    """Answers of the model in one turn, at most; the trial fails when it would take more."""
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+    """Added to each request as it is."""
+
+    @field_validator("extra_body")
+    @classmethod
+    def _says_nothing_twice(cls, extra: dict[str, Any]) -> dict[str, Any]:
+        own = sorted(extra.keys() & _OWN_KEYS)
+        if own:
+            raise ValueError(f"Seatrial itself writes {', '.join(own)}; use the adapter's own keys")
+        return extra
+
+    @model_validator(mode="after")
+    def _knows_its_variables(self) -> OpenAI:
+        _check_variables({"`url`": self.url, **_headers(self.headers)}, self.pass_env)
+        return self
+
+
+_OWN_KEYS = frozenset({
+    "model", "messages", "tools", "tool_choice", "parallel_tool_calls", "temperature", "seed", "max_tokens",
+    "max_completion_tokens", "stream", "stream_options", "response_format", "n",
+})  # fmt: skip
+
+
+def _headers(headers: dict[str, str]) -> dict[str, str]:
+    return {f"header `{name}`": value for name, value in headers.items()}
+
+
+def _check_variables(texts: dict[str, str], pass_env: tuple[str, ...]) -> None:
+    for where, text in texts.items():
+        for name in VARIABLE.findall(text):
+            if name not in pass_env:
+                raise ValueError(
+                    f"{where} has `{{{name}}}`, which is not among `pass_env`, so that it "
+                    f"would be sent as it stands; write `pass_env: [{', '.join((*pass_env, name))}]`"
+                )
 
 
 class Python(Part):
@@ -133,7 +211,7 @@ class Recorded(Part):
     """JSON-lines files (`.gz` too), relative to the repository's root."""
 
 
-Adapter = Annotated[Command | Http | Python | Recorded, Field(discriminator="type")]
+Adapter = Annotated[Command | Http | OpenAI | Python | Recorded, Field(discriminator="type")]
 
 
 class ShownTool(Part):
@@ -160,6 +238,10 @@ class ArmLimits(Part):
     """For the whole trial."""
     at_once: StrictInt | None = Field(default=None, ge=1)
     """Trials of this arm side by side, at most."""
+    requests_per_minute: StrictInt | None = Field(default=None, ge=1)
+    """To the endpoint of an `openai` arm or the service of an `http` arm, by all trials of a run together."""
+    tokens_per_minute: StrictInt | None = Field(default=None, ge=1)
+    """Read and written together, by what the endpoint reports."""
 
 
 Price = Annotated[StrictFloat, Field(ge=0, le=1e9, allow_inf_nan=False)]
@@ -212,3 +294,15 @@ class Arm(Document):
     """Handed to the agent as they are."""
     limits: ArmLimits = ArmLimits()
     """How far it may go."""
+
+    @model_validator(mode="after")
+    def _can_be_carried_out(self) -> Arm:
+        if isinstance(self.adapter, OpenAI) and self.model is None:
+            raise ValueError("an `openai` arm needs its pinned model: `model: {name: …}`")
+        paced = (self.limits.requests_per_minute, self.limits.tokens_per_minute) != (None, None)
+        if paced and not isinstance(self.adapter, OpenAI | Http):
+            raise ValueError(
+                f"limits by the minute are kept where Seatrial sends the requests, and a `{self.adapter.type}` "
+                "agent sends its own; use `limits.at_once`"
+            )
+        return self

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from seatrial.documents.arm import Arm, Command, Http, Python, Recorded
+from seatrial.documents.arm import Arm, Command, Http, OpenAI, Python, Recorded
 from seatrial.documents.patterns import escapes, literal, module_files
 
 ADAPTER = "adapter"
 """The component of the files that an adapter itself names: a script, a module, recordings."""
 
+PROMPT = "prompt"
+"""The component of the file with the system prompt that an adapter names."""
+
 
 def patterns(arm: Arm) -> dict[str, tuple[str, ...]]:
     """Component → patterns of the files behind it; what the adapter names comes under `adapter`."""
     found = {name: tuple(of) for name, of in arm.sources.items()}
+    if isinstance(arm.adapter, OpenAI) and arm.adapter.prompt is not None:
+        found[PROMPT] = (*found.get(PROMPT, ()), literal(arm.adapter.prompt))
     named = tuple(p for p in _named_by_adapter(arm) if not escapes(p))
     if named:
         found[ADAPTER] = (*found.get(ADAPTER, ()), *named)
@@ -32,5 +37,5 @@ def _named_by_adapter(arm: Arm) -> tuple[str, ...]:
             return module_files(target.partition(":")[0])
         case Recorded(files=files):
             return tuple(literal(file) for file in files)
-        case Http():
+        case Http() | OpenAI():
             return ()

@@ -16,7 +16,7 @@ from seatrial.documents.world import Denial
 from seatrial.errors import ToolServerError, UsageError
 from seatrial.gateway import jsonrpc
 from seatrial.gateway.calls import Call, Errand, Line, Tell
-from seatrial.gateway.decisions import AnsweredBy, House, misfits_of
+from seatrial.gateway.decisions import AnsweredBy, House, misfits_of, unreadable
 from seatrial.gateway.fronts import Clients
 from seatrial.gateway.mocks import Mocked, Mocks
 from seatrial.gateway.offers import Offered
@@ -235,6 +235,35 @@ class Channel:
         answer = await self.finish(call)
         return answer.model_copy(deep=True)
 
+    async def misspoken(
+        self, tool: str, arguments: str, why: str, server: str | None = None
+    ) -> Answer:
+        """Take in a call from this process whose arguments are no JSON object: recorded, and not carried out.
+
+        Args:
+            tool: its name.
+            arguments: as they were written.
+            why: why they cannot be read.
+            server: the tool's server; the first that has the tool when None.
+
+        Raises:
+            ChannelClosed: the trial is over.
+            UsageError: there is no such server.
+        """
+        line = self._line(tool, server)
+        return await self.finish(self.begin(line, tool, None, size=len(arguments), unread=why))
+
+    async def listed(self) -> list[tuple[str, Tool]]:
+        """The tools that the agent may see now, each with its server's name.
+
+        Raises:
+            ChannelClosed: the trial is over.
+            ToolServerError: a server does not say.
+        """
+        return [
+            (name, tool) for name, line in self.lines.items() for tool in await self.list_anew(line)
+        ]
+
     def list_tools(self, server: str | None = None) -> tuple[Tool, ...]:
         """The tools the agent may see, of one server or of all.
 
@@ -293,6 +322,7 @@ class Channel:
         size: int,
         params: dict[str, Json] | None = None,
         tell: Tell | None = None,
+        unread: str = "",
     ) -> Call:
         """Take a call in. It is over at once unless it must wait or go to its server: see `finish`.
 
@@ -303,6 +333,7 @@ class Channel:
             size: bytes of name and arguments.
             params: all that came with it, for a real server.
             tell: is handed what a real server says before it answers.
+            unread: why the arguments are no JSON; then nobody is handed the call.
         """
         self._check_open()
         self._recorded += _EACH + size
@@ -330,9 +361,11 @@ class Channel:
             self._limit.set()
         try:
             call.offered = line.tools().get(tool)
-            misfits = misfits_of(call.offered, arguments)
+            misfits = [unread] if unread else misfits_of(call.offered, arguments)
             call.misfits = tuple(misfit[:_LONGEST_MISFIT] for misfit in misfits[:_MOST_MISFITS])
-            if line.real is None or self._house.covers(tool):
+            if unread:
+                call.decided = unreadable(tool, call.offered, unread)
+            elif line.real is None or self._house.covers(tool):
                 call.decided = self._house.decide(
                     tool,
                     call.offered,

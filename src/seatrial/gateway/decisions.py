@@ -103,5 +103,12 @@ class House:
         )
 
 
+def unreadable(name: str, offered: Offered | None, why: str) -> Decided:
+    """The answer to a call whose arguments are no JSON."""
+    if offered is None:
+        return _error(f"Unknown tool: {name[:100]}")
+    return _error(f"Invalid arguments for {name}: {why}")
+
+
 def _error(text: str, *, refused: str | None = None) -> Decided:
     return Decided(answer=Answer.of_text(text, is_error=True), refused=refused)

@@ -62,6 +62,8 @@ PATTERNS = {
     r"^[A-Z]{3}$": "a currency by its three letters, as in EUR",
     r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$": "a language such as `en` or `sr-Latn`",
     r"^[A-Za-z0-9_.-]{1,128}$": "a tool's name: at most 128 letters, digits, `_`, `-`, `.`",
+    r"^(https?://|\{)": "an address that starts with http:// or https://, or with a variable as in `{MODEL_URL}`",
+    r"^[A-Za-z_][A-Za-z0-9_]*$": "the name of a variable of the environment",
     r"^https?://": "an address that starts with http:// or https://",
     r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$": "`module:function`",
     r"^([A-Za-z_][\w.]*:)?[A-Za-z_]\w*$": "`name` or `module:name`",

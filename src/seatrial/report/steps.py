@@ -11,6 +11,7 @@ from seatrial.trace import (
     Answer,
     Asked,
     Called,
+    Completed,
     Json,
     Listed,
     Noted,
@@ -67,6 +68,9 @@ def trajectory(trace: Trace) -> Trajectory:
                 steps.append(_spoken("replied", f"r{event.turn}", event, trace))
             case Called():
                 steps.append(_called(event, trace))
+            case Completed():
+                remarks[-1] += _thoughts(event)
+                continue
             case Noted():
                 remarks[-1].append(event.text)
                 continue
@@ -82,6 +86,17 @@ def trajectory(trace: Trace) -> Trajectory:
     return Trajectory(
         opening, tuple(replace(s, remarks=r) for s, r in zip(steps, after, strict=True))
     )
+
+
+def _thoughts(event: Completed) -> Iterator[str]:
+    """What there is to say of a model's answer beside what came of it."""
+    yield from event.retries
+    if event.reasoning:
+        yield f"the model thought: {event.reasoning}"
+    if event.calls and event.text:
+        yield f"the model wrote beside its calls: {event.text}"
+    if event.finish == "length":
+        yield "the model was cut off at its limit of tokens"
 
 
 def _exchange(event: Requested | Asked) -> str:

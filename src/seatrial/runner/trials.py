@@ -6,9 +6,10 @@ import base64
 import datetime as dt
 import hashlib
 import heapq
+import math
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -38,6 +39,7 @@ from seatrial.trace import (
     MOST_COUNTED,
     Beginning,
     Change,
+    Completed,
     Event,
     Listed,
     Noted,
@@ -73,7 +75,23 @@ class _Course:
     changes: tuple[Change, ...] | None = None
     ended: Literal["completed", "call_limit", "step_limit", "gave_up", "broken"] = "completed"
     failure: _Failure | None = None
+    running: list[anyio.CancelScope] = field(default_factory=list)
+    """What bounds the time of the trial and of the turn under way."""
     beginning: Beginning | None = None
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Within the block no time passes for the trial and the turn under way."""
+        start = anyio.current_time()
+        left = [scope.deadline - start for scope in self.running]
+        for scope in self.running:
+            scope.deadline = math.inf
+        try:
+            yield
+        finally:
+            now = anyio.current_time()
+            for scope, seconds in zip(self.running, left, strict=True):
+                scope.deadline = now + seconds
 
     @property
     def trace(self) -> Trace:
@@ -244,6 +262,7 @@ class Conductor:
         seconds = case.limits.trial_seconds or arm.limits.trial_seconds
         conversation = None
         with anyio.move_on_after(seconds) as scope:
+            course.running = [scope]
             try:
                 seat = self._seat(arm, course, channel)
                 async with self.opening(case, arm, seat, self.shared) as conversation:
@@ -270,6 +289,10 @@ class Conductor:
             token=channel.token,
             config=channel.config(),
             call=channel.call,
+            tools=channel,
+            tell=course.own.append,
+            clock=course.clock,
+            waiting=course.waiting,
             environ=self.equipment.environ,
         )
 
@@ -304,7 +327,7 @@ class Conductor:
         verdict, cause, detail = checks.verdict(findings, trace)
         if failure is not None:
             verdict, cause, detail = Verdict.INVALID, failure.cause, failure.detail
-        models = sorted({r.served_model for r in trace.replies if r.served_model is not None})
+        models = {r.served_model for r in trace.replies} | {c.model for c in trace.completions}
         return TrialRecord(
             case=trace.case,
             arm=trace.arm,
@@ -327,8 +350,9 @@ class Conductor:
                     }
                 )
             ),
-            served_model=", ".join(models) or None,
-            usage=_sum([r.usage for r in trace.replies if r.usage is not None]),
+            served_model=_joined(models),
+            served_fingerprint=_joined({c.fingerprint for c in trace.completions}),
+            usage=used(trace),
             reply_digest=digest([r.text for r in trace.replies]),
         )
 
@@ -342,6 +366,7 @@ async def _talk(
         channel.turn = turn
         course.own.append(Said(turn=turn, text=text, at_ms=course.clock()))
         with anyio.move_on_after(seconds) as scope:
+            course.running[1:] = [scope]
             reply = await _reply(conversation, channel, turn, text, limited=bool(case.limits.calls))
         if scope.cancelled_caught:
             raise ArmError(
@@ -349,6 +374,10 @@ async def _talk(
                 f"no reply within {seconds:g} s (turn {turn})",
                 detail=conversation.meanwhile,
             )
+        course.running[1:] = []
+        if reply is not None and reply.step_limit:
+            course.ended = "step_limit"
+            return
         if reply is not None:
             course.own.append(
                 Replied(
@@ -454,6 +483,18 @@ def _seed(seed: int, trial: Trial) -> int:
     """The same for all arms in the same trial of the same case, so that chance favours none."""
     data = f"{seed}\0{trial.case}\0{trial.number}".encode()
     return int.from_bytes(hashlib.sha256(data).digest()[:4])
+
+
+def _joined(names: Iterable[str | None]) -> str | None:
+    """Names, each once, that may be several themselves."""
+    found = {one for name in names if name for one in name.split(", ")}
+    return ", ".join(sorted(found)) or None
+
+
+def used(trace: Trace) -> Usage | None:
+    """The tokens of a trial: what each answer of the model took, where Seatrial asked it; else what was reported."""
+    heard: Sequence[Completed | Replied] = trace.completions or trace.replies
+    return _sum([event.usage for event in heard if event.usage is not None])
 
 
 def _sum(usages: list[Usage]) -> Usage | None:

@@ -1,0 +1,189 @@
+"""How fast an endpoint is asked: its limits by the minute, what it says of its load, and asking again.
+
+A limit by the minute is a token bucket (aiolimiter). When an endpoint says that it is asked too much (429),
+everybody waits as long as it says, and from then on half as many requests go on at once, one more after each
+round of answers. What came to nothing by itself is asked again, twice at most.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+import anyio
+from aiolimiter import AsyncLimiter
+
+RETRIES = 2
+"""How often a request that came to nothing is made again."""
+FIRST_WAIT_SECONDS = 0.5
+"""Before the first of them, where the endpoint says nothing; then twice as long each time."""
+MOST_WAIT_SECONDS = 120.0
+"""An endpoint that asks for more is not waited for."""
+PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+"""HTTP statuses of what may go away by itself."""
+
+T = TypeVar("T")
+
+
+class Unanswered(Exception):
+    """An endpoint gave no answer that can be used."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        passing: bool = False,
+        busy: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.passing = passing
+        """It may go away by itself: the network, a status of an endpoint that is busy or broken."""
+        self.busy = busy
+        """The endpoint says that it is asked too much."""
+        self.retry_after = retry_after
+        """Seconds after which it wants to be asked again; None when it does not say."""
+
+
+class Pace:
+    """How fast one endpoint is asked, by all trials of a run together."""
+
+    def __init__(self, requests: int | None = None, tokens: int | None = None) -> None:
+        """Set the limits.
+
+        Args:
+            requests: by the minute; None for any number.
+            tokens: read and written together, by the minute; None for any number.
+        """
+        self._requests = AsyncLimiter(requests) if requests is not None else None
+        self._tokens = AsyncLimiter(tokens) if tokens is not None else None
+        self._owed = 0
+        """Tokens that answers took beyond what was set aside for them."""
+        self._usual = 0.0
+        """Tokens of a request, on average lately."""
+        self._open_at = 0.0
+        self._room: anyio.CapacityLimiter | None = None
+        self._well = 0
+
+    async def ask(
+        self,
+        request: Callable[[], Awaitable[T]],
+        *,
+        used: Callable[[T], int] = lambda _: 0,
+        told: Callable[[str], None] = lambda _: None,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> T:
+        """Make a request when the limits let it, and again where it came to nothing by itself.
+
+        Args:
+            request: makes it.
+            used: the tokens that an answer took.
+            told: is told why a request is made again.
+            waiting: is open while nothing happens but waiting for the limits.
+
+        Raises:
+            Unanswered: it came to nothing for good.
+        """
+        retry = 0
+        while True:
+            try:
+                async with self._admitted(waiting):
+                    answer = await request()
+            except Unanswered as error:
+                if error.busy:
+                    self._slow_down()
+                wait = _wait(error, retry)
+                if not error.passing or retry == RETRIES or wait > MOST_WAIT_SECONDS:
+                    raise
+                retry += 1
+                told(f"asked again ({retry} of {RETRIES}), after: {error.message}")
+                if error.busy:
+                    self._open_at = max(self._open_at, anyio.current_time() + wait)
+                else:
+                    with waiting():
+                        await anyio.sleep(wait)
+            else:
+                self._account(used(answer))
+                self._speed_up()
+                return answer
+
+    @asynccontextmanager
+    async def _admitted(
+        self, waiting: Callable[[], AbstractContextManager[None]]
+    ) -> AsyncIterator[None]:
+        """A request may be made within the block."""
+        if self._room is None:
+            self._room = anyio.CapacityLimiter(float("inf"))
+        with waiting():
+            await self._room.acquire()
+        try:
+            with waiting():
+                while self._open_at > anyio.current_time():  # noqa: ASYNC110 - it may be moved
+                    await anyio.sleep_until(self._open_at)
+                if self._requests is not None:
+                    await self._requests.acquire()
+                await self._set_tokens_aside()
+            yield
+        finally:
+            self._room.release()
+
+    async def _set_tokens_aside(self) -> None:
+        if self._tokens is None:
+            return
+        wanted = self._owed + round(self._usual)
+        self._owed = 0
+        while wanted > 0:  # a bucket gives no more at once than it holds
+            piece = min(wanted, int(self._tokens.max_rate))
+            await self._tokens.acquire(piece)
+            wanted -= piece
+
+    def _account(self, tokens: int) -> None:
+        self._owed += max(0, tokens - round(self._usual))
+        self._usual = 0.8 * self._usual + 0.2 * tokens if self._usual else float(tokens)
+
+    def _slow_down(self) -> None:
+        room = self._room
+        if room is not None:
+            room.total_tokens = max(1, min(room.borrowed_tokens + 1, room.total_tokens) // 2)
+            self._well = 0
+
+    def _speed_up(self) -> None:
+        room = self._room
+        if room is None or room.total_tokens == float("inf"):
+            return
+        self._well += 1
+        if self._well >= room.total_tokens:
+            self._well = 0
+            room.total_tokens += 1
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds after which an endpoint wants to be asked again, as its headers say it; None where they do not."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        text = headers.get(name)
+        if text is None:
+            continue
+        try:
+            seconds = float(text) * unit
+        except ValueError:
+            try:
+                then = parsedate_to_datetime(text)
+            except ValueError:
+                continue
+            then = then if then.tzinfo else then.replace(tzinfo=dt.UTC)
+            seconds = (then - dt.datetime.now(dt.UTC)).total_seconds()
+        if seconds == seconds and seconds < 1e9:  # neither NaN nor for ever
+            return max(0.0, seconds)
+    return None
+
+
+def _wait(error: Unanswered, retry: int) -> float:
+    if error.retry_after is not None:
+        return error.retry_after
+    # Spread, so that those who failed together do not come back together.
+    return float(FIRST_WAIT_SECONDS * 2**retry * random.uniform(0.75, 1.25))
