@@ -154,6 +154,7 @@ def main() -> None:
     print(f"first answer                    {found['first answer']:7.1f} ms")
     print(f"first answer by the command     {found['by the command']:7.1f} ms")
     print(f"a call, as the agent waits      {found['wait']:7.2f} ms")
+    print(f"start, one answer, end: CPU     {found['life']:7.1f} ms  (target {TARGETS['life']:g})")
     print(f"a call, CPU of the bridge       {found['call']:7.2f} ms  (target {TARGETS['call']:g})")
 
 

@@ -43,9 +43,15 @@ OVER, INTERRUPTED, WRONG = 0, 130, 2
 """Exit codes: the client left or the conversation is over; Ctrl-C; wrong address or token."""
 
 _PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
+_HEADER_MISMATCH = -32020
 _META_VERSION = "io.modelcontextprotocol/protocolVersion"
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Method → the parameter that the `Mcp-Name` header repeats."""
+_MARK = "x-mcp-header"
+"""In a tool's schema: the argument is repeated in the header `Mcp-Param-…`."""
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_DEEPEST = 20
+"""Objects within objects in which marks are looked for."""
 _PLAIN = re.compile(r"[!-~]([ -~]*[!-~])?")
 """What may stand in a header as it is."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -155,6 +161,8 @@ class Bridge:
         """Headers of the first era, once there was a handshake."""
         self._modern: dict[str, str] = {}
         """The version header of the second, once it was spoken."""
+        self._marked: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {}
+        """Tool → its arguments that headers repeat: the path of each, and what its header ends in."""
         self._reached = False
         self._listening = False
 
@@ -240,7 +248,22 @@ class Bridge:
         name = params.get(_NAMED_BY.get(method, ""))
         if isinstance(name, str):
             headers["Mcp-Name"] = _header(name)
+        if method == "tools/call":
+            headers |= self._mirrored(params)
         return _Request(line, method, headers, id, modern=True)
+
+    def _mirrored(self, params: dict[str, Any]) -> dict[str, str]:
+        """The headers that repeat arguments of a call, as far as it is known that they are to be repeated."""
+        headers = {}
+        for path, token in self._marked.get(str(params.get("name")), ()):
+            value = params.get("arguments")
+            for name in path:
+                value = value.get(name) if isinstance(value, dict) else None
+            if isinstance(value, bool):
+                headers[f"Mcp-Param-{token}"] = "true" if value else "false"
+            elif isinstance(value, str | int | float):
+                headers[f"Mcp-Param-{token}"] = _header(str(value))
+        return headers
 
     def _pass_on(self, message: dict[str, Any], request: _Request) -> None:
         """A notification, or the answer to a request of the server's."""
@@ -293,18 +316,7 @@ class Bridge:
         try:
             self._connect(connection)
             if not request.dropped:  # from here on giving it up hangs up
-                response = self._exchange(connection, "POST", request)
-                for message, line in _messages(response, request.id):
-                    if isinstance(message, dict) and "method" in message:
-                        self._write(line)
-                        continue
-                    if request.method == "initialize":
-                        self._remember(message, response)
-                    if self._forget(request):
-                        self._write(line)
-                if request.id is not None or response.status != 202:
-                    self._fail(request, _Broken("The tools answered with nothing"))
-                self._forget(request)
+                self._carry_out(request, connection)
         except _Broken as error:
             connection.close()
             self._fail(request, error)
@@ -315,6 +327,45 @@ class Bridge:
         finally:
             with self._changing:
                 request.connection = None
+
+    def _carry_out(
+        self,
+        request: _Request,
+        connection: http.client.HTTPConnection,
+        *,
+        once_more: bool = True,
+    ) -> None:
+        response = self._exchange(connection, "POST", request)
+        for message, line in _messages(response, request.id):
+            if isinstance(message, dict) and "method" in message:
+                self._write(line)
+                continue
+            # Refused before anything was done: this client has not listed the tools.
+            mismatch = once_more and _code_of(message) == _HEADER_MISMATCH
+            if mismatch and self._mirror_anew(request, connection):
+                self._carry_out(request, connection, once_more=False)
+                return
+            self._learn(request, message, response)
+            if self._forget(request):
+                self._write(line)
+        if request.id is not None or response.status != 202:
+            self._fail(request, _Broken("The tools answered with nothing"))
+        self._forget(request)
+
+    def _mirror_anew(self, request: _Request, connection: http.client.HTTPConnection) -> bool:
+        """Ask which arguments headers repeat; whether a call is to be sent with other headers now."""
+        params = json.loads(request.body).get("params")
+        if request.method != "tools/call" or not isinstance(params, dict):
+            return False
+        asked = {"jsonrpc": "2.0", "id": 0, "method": "tools/list"}
+        body = _encoded({**asked, "params": {"_meta": params.get("_meta")}})
+        headers = {**self._modern, "Mcp-Method": "tools/list"}
+        listing = _Request(body, "tools/list", headers, 0, modern=True)
+        response = self._exchange(connection, "POST", listing)
+        for message, _ in _messages(response, listing.id):
+            self._learn(listing, message, response)
+        before, request.headers = request.headers, {**request.headers, **self._mirrored(params)}
+        return request.headers != before
 
     def _connect(self, connection: http.client.HTTPConnection) -> None:
         """Make sure that it is connected: one that the endpoint has closed is opened anew.
@@ -365,14 +416,19 @@ class Bridge:
         self._ends.put((code, why))
         return _Broken(why)
 
-    def _remember(self, message: Any, response: http.client.HTTPResponse) -> None:
-        """Take version and session out of the answer to a handshake."""
+    def _learn(self, request: _Request, message: Any, response: http.client.HTTPResponse) -> None:
+        """Take out of an answer what later requests need: version and session, marks of arguments."""
         result = message.get("result") if isinstance(message, dict) else None
-        version = result.get("protocolVersion") if isinstance(result, dict) else None
-        if isinstance(version, str):
+        if not isinstance(result, dict):
+            return
+        version, tools = result.get("protocolVersion"), result.get("tools")
+        if request.method == "initialize" and isinstance(version, str):
             self._session = {"Mcp-Protocol-Version": _header(version)}
             if id := response.getheader("Mcp-Session-Id"):
                 self._session["Mcp-Session-Id"] = id
+        if request.method == "tools/list" and isinstance(tools, list):
+            for tool in tools:
+                self._marked[str(tool.get("name"))] = tuple(_marks(tool.get("inputSchema"), ()))
 
     def _listen(self) -> None:
         """Hear what the server says of its own accord, where the endpoint has a stream for it."""
@@ -495,6 +551,23 @@ def _events(response: http.client.HTTPResponse) -> Iterator[bytes]:
         elif not line and data:
             yield b"\n".join(data)
             data = []
+
+
+def _marks(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The arguments in a schema that headers repeat: path, and what the header's name ends in."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict) or len(path) > _DEEPEST:
+        return
+    for name, inner in properties.items():
+        token = inner.get(_MARK) if isinstance(inner, dict) else None
+        if isinstance(token, str) and _TOKEN.fullmatch(token):
+            yield (*path, name), token
+        yield from _marks(inner, (*path, name))
+
+
+def _code_of(message: Any) -> Any:
+    error = message.get("error") if isinstance(message, dict) else None
+    return error.get("code") if isinstance(error, dict) else None
 
 
 def _encoded(message: Mapping[str, Any]) -> bytes:

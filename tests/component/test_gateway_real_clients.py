@@ -74,12 +74,30 @@ def test_a_client_uses_all_that_a_real_server_has(mode: str, connected: Any):
             assert echoed.structured_content == {"n": 1.0, "e": 100.0}
             assert worked.content[0].text == "worked"
             assert done == [1, 2, 3]
-            assert routed.content[0].text == "Käfer, north"  # type: ignore[union-attr]
+            assert routed.content[0].text == "Käfer, north"
             assert shown.content[0].type == "image"
             assert failed.is_error
             assert resource.contents[0].text == "abc"
             assert prompt.messages[0].content.text == "Hello gull"
             assert (refused.value.code, refused.value.data) == (-32602, {"field": "x"})
+            assert trial.channel.faults == ()
+
+    run(check)
+
+
+@pytest.mark.parametrize("region", ["north", "Käfer, north"])
+def test_an_argument_that_a_header_repeats_is_repeated_for_a_client_on_stdio(region: str):
+    async def check(house: House) -> None:
+        async with (
+            house.trial(fixture()) as trial,
+            over_stdio(trial.channel, "real", "2026-07-28") as agent,
+        ):
+            answers = [await agent.call_tool("route", {"region": r}) for r in (region, "south")]
+
+            assert [part.text for a in answers for part in a.content if part.type == "text"] == [
+                region,
+                "south",
+            ]
             assert trial.channel.faults == ()
 
     run(check)
