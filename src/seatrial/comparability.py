@@ -144,6 +144,7 @@ def tools_shown(
     role: str | None,
     see_refused: bool | None = None,
     shown: Mapping[str, ShownTool] = MappingProxyType({}),
+    purpose: str | None = None,
 ) -> dict[str, str]:
     """The tools that a role of a world can list → a digest of what it is shown of each.
 
@@ -155,13 +156,14 @@ def tools_shown(
         role: one of its roles; None in a world without any.
         see_refused: what the case says of tools beyond the role's rights; None: what the role says.
         shown: the arm's own descriptions.
+        purpose: the purpose that the role acts under.
     """
     acting = world.roles.get(role) if role is not None else None
     actions = world.tools_as_data()
     found = {
         name: digest(_presented(tool(name, action), shown).as_mcp())
         for name, action in actions.items()
-        if acting is None or listed(acting, name, see_refused)
+        if acting is None or listed(acting, name, see_refused, purpose)
     }
     return found if actions else {name: digest(own) for name, own in shown.items()}
 
@@ -238,7 +240,7 @@ class _Cases:
         """Fixture → digest of all of it that is no part of what agents are shown of its tools."""
         self._check_files = check_digests
         self._toolsets = toolsets
-        self._shown: dict[tuple[str, str | None, bool | None], str] = {}
+        self._shown: dict[tuple[str, str | None, bool | None, str | None], str] = {}
         self._found: dict[str, dict[str, str]] = {}
 
     def of(self, case: Case) -> dict[str, str]:
@@ -276,9 +278,9 @@ class _Cases:
         return components
 
     def _tools(self, world: World, case: Case) -> str:
-        key = (world.id, case.role, case.see_refused)
+        key = (world.id, case.role, case.see_refused, case.purpose)
         if key not in self._shown:
-            tools = tools_shown(world, case.role, case.see_refused, self._own_words)
+            tools = tools_shown(world, case.role, case.see_refused, self._own_words, case.purpose)
             self._shown[key] = digest(tools)
             self._toolsets[self._shown[key]] = tools
         return self._shown[key]

@@ -166,6 +166,18 @@ def test_tools_of_the_world_are_mocked_whatever_its_servers_are():
     assert problems(more, files=SERVER, mocks=mocks) == []
 
 
+def test_a_case_acts_under_a_role_that_its_servers_name():
+    roles = SERVER + "roles: {master: {allow: [read_file]}}\n"
+
+    (why,) = problems("servers: [files]\n", files=roles)
+
+    assert why == (
+        "cases/take.yaml:7:7: server `files` says nothing of role `clerk`, which may call nothing there. It names "
+        "`master`; write an empty `allow` where nothing is what is meant"
+    )
+    assert problems("servers: [files]\n", files=roles.replace("master", "clerk")) == []
+
+
 def test_two_tools_of_one_name_are_refused_with_both_places():
     like_the_world = SERVER.replace("read_file", "show_berth")
     other = SERVER.replace("id: files", "id: other")

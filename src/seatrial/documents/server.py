@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt, 
 from seatrial.documents.arm import VARIABLE
 from seatrial.documents.base import Document, Id, Part
 from seatrial.documents.patterns import RepositoryPath, escapes, inside, literal
-from seatrial.documents.world.base import Denial, Name
+from seatrial.documents.world.base import Denial, Grants, Name
 
 Target = Literal["real", "mock", "pass_through"]
 """real: everything reaches the server, nothing may be mocked. mock: everything is answered by fixtures, the
@@ -131,6 +131,9 @@ class Server(Document):
     """What is known of its tools without asking it."""
     hide: tuple[str, ...] = ()
     """Tools that agents never see."""
+    roles: dict[Name, Grants] = Field(default_factory=dict)
+    """Role of the world → what it may call here; one that is not named may call nothing. Left out: everybody may
+    call everything."""
     denied_when: tuple[Denial, ...] = ()
     """Errors by which the server refuses a call of its own accord. A call that gets one of them is a violation, as
     one that a role forbids."""

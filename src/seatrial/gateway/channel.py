@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote
@@ -62,7 +62,7 @@ class Channel:
         servers: Sequence[ToolServer],
         *,
         rights: Rights | None = None,
-        ungoverned: Collection[str] = (),
+        of_servers: Mapping[str, Rights | None] | None = None,
         answers: Answers | None = None,
         calls_limit: int | None = None,
         lookup: Mapping[str, Json] | None = None,
@@ -79,7 +79,7 @@ class Channel:
         Args:
             servers: the tool servers, each under its own name.
             rights: what may be called; None for everything.
-            ungoverned: servers by name whose tools the rights say nothing of: everything may be called there.
+            of_servers: servers by name that have rights of their own, in place of these; None for everything.
             answers: mocked answers for read-only tools of these servers.
             calls_limit: how many tool calls are carried out; None for any number.
             lookup: what `{{run}}`, `{{today}}` and `{{now}}` stand for in mocked answers.
@@ -112,7 +112,7 @@ class Channel:
         mocks = Mocks(answers, lookup or {}, seed) if answers is not None else None
         if mocks is not None:
             mocks.check({n: t for line in self.lines.values() for n, t in line.tools().items()})
-        self._ungoverned = frozenset(ungoverned)
+        self._of_servers = dict(of_servers or {})
         self._house = House(rights=rights, calls_limit=calls_limit, mocks=mocks)
         self._clock = clock or _since_now()
         self.sleep = sleep
@@ -285,11 +285,11 @@ class Channel:
         """
         self._check_open()
         offers = self._offers(line)
-        rights = self._house.rights
+        rights = self._rights(line)
         tools = [
             offered.shown
             for name, offered in offers.items()
-            if rights is None or not self._is_governed(line) or rights.visible(name)
+            if rights is None or rights.visible(name)
         ]
         if not self.flooded:
             self._recorded += _EACH
@@ -372,11 +372,18 @@ class Channel:
                     arguments,
                     call.number,
                     misfits,
-                    governed=self._is_governed(line),
+                    rights=self._rights(line),
                 )
             else:
                 hidden = line.real.hides(tool)
-                call.decided = self._house.decide_real(tool, hidden=hidden, number=call.number)
+                call.decided = self._house.decide_real(
+                    tool,
+                    call.offered,
+                    arguments,
+                    call.number,
+                    hidden=hidden,
+                    rights=self._rights(line),
+                )
         except ToolServerError as error:
             self._fail(call, error.message)
         except Exception as error:  # a bug, or a document that should have been refused
@@ -609,8 +616,9 @@ class Channel:
             self._recorded += _EACH + len(jsonrpc.encode([event.params, event.result]))
             self._events.append(event)
 
-    def _is_governed(self, line: Line) -> bool:
-        return line.server.name not in self._ungoverned
+    def _rights(self, line: Line) -> Rights | None:
+        """What may be called of a server; None for everything."""
+        return self._of_servers.get(line.server.name, self._house.rights)
 
     def _offers(self, line: Line) -> Mapping[str, Offered]:
         try:

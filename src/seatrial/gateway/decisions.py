@@ -59,7 +59,7 @@ class House:
         number: int,
         misfits: Sequence[str],
         *,
-        governed: bool = True,
+        rights: Rights | None,
     ) -> Decided | None:
         """The answer to a call, or None when it is the server's to answer.
 
@@ -70,7 +70,6 @@ class House:
             return _error(f"Unknown tool: {name[:100]}")
         if not isinstance(arguments, dict):
             return _error(f"Invalid arguments for {name}: an object is needed")
-        rights = self.rights if governed else None
         refused = rights.refusal(name, arguments) if rights is not None else None
         if refused is not None:
             return _error(f"Not allowed: {refused}", refused=refused)
@@ -84,10 +83,26 @@ class House:
             return Decided(answer=mocked.answer, answered_by="mock", mocked=mocked)
         return None
 
-    def decide_real(self, name: str, *, hidden: bool, number: int) -> Decided | None:
+    def decide_real(
+        self,
+        name: str,
+        offered: Offered | None,
+        arguments: Json,
+        number: int,
+        *,
+        hidden: bool,
+        rights: Rights | None,
+    ) -> Decided | None:
         """As `decide`, of a call that a real server answers, whatever it makes of the call."""
         if hidden:
             return _error(f"Unknown tool: {name[:100]}")
+        given = arguments if isinstance(arguments, dict) else {}
+        refused = rights.refusal(name, given) if rights is not None else None
+        if refused is not None:
+            # A tool that nobody has offered is no attempt at one that is forbidden.
+            if offered is None:
+                return _error(f"Unknown tool: {name[:100]}")
+            return _error(f"Not allowed: {refused}", refused=refused)
         return self._beyond(number)
 
     def covers(self, name: str) -> bool:

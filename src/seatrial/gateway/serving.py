@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self, cast
 
@@ -77,7 +77,7 @@ class Gateway:
         servers: Sequence[ToolServer],
         *,
         rights: Rights | None = None,
-        ungoverned: Collection[str] = (),
+        of_servers: Mapping[str, Rights | None] | None = None,
         answers: Answers | None = None,
         calls_limit: int | None = None,
         lookup: Mapping[str, Json] | None = None,
@@ -95,7 +95,7 @@ class Gateway:
         channel = Channel(
             servers,
             rights=rights,
-            ungoverned=ungoverned,
+            of_servers=of_servers,
             answers=answers,
             calls_limit=calls_limit,
             lookup=lookup,

@@ -108,6 +108,27 @@ def roles(library: Library) -> Found:
             yield draft, Mistake(("role",), message, hint, "unknown-role")
 
 
+def roles_of_servers(library: Library) -> Found:
+    """A case acts under a role that one of its servers does not name: it may call nothing there."""
+    told: set[tuple[str, str | None]] = set()
+    for draft, case in library.of(Case):
+        for _, server in library.servers_of(case):
+            if (
+                server.roles
+                and case.role not in server.roles
+                and (server.id, case.role) not in told
+            ):
+                told.add((server.id, case.role))
+                who = f"role `{case.role}`" if case.role is not None else "a case without a role"
+                message = (
+                    f"server `{server.id}` says nothing of {who}, which may call nothing there"
+                )
+                known = ", ".join(f"`{name}`" for name in server.roles)
+                hint = f"It names {known}; write an empty `allow` where nothing is what is meant"
+                steps = ("role",) if case.role is not None else ()
+                yield draft, Mistake(steps, message, hint, "role-of-server")
+
+
 def purposes(library: Library) -> Found:
     """A case acts under a purpose that its world does not have, or that its role may not act under."""
     for draft, case in library.of(Case):
@@ -182,6 +203,7 @@ RULES = (
     dangling_ids,
     roles,
     purposes,
+    roles_of_servers,
     impossible_expectations,
     nothing_locked,
     attacks,

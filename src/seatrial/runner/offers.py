@@ -7,7 +7,9 @@ from typing import Protocol
 
 from seatrial.documents import Case, Catalog, Server
 from seatrial.documents.server import is_live
-from seatrial.errors import ToolServerError, UsageError
+from seatrial.errors import ToolServerError, UsageError, WorldError
+from seatrial.servers import RealServer
+from seatrial.state.access import covers
 from seatrial.tools import Tool
 
 
@@ -27,7 +29,8 @@ def check_offers(
     Documents are checked when they are loaded; this is what only running servers tell.
 
     Raises:
-        ToolServerError: two tools have one name: an agent could not tell them apart.
+        ToolServerError: two tools have one name: an agent could not tell them apart; or a role of a server names
+            a tool that it does not have.
         UsageError: a tool is mocked where it may not be.
     """
     if mocked and is_live(case.environment):
@@ -36,6 +39,8 @@ def check_offers(
         )
     places = {tool.name: _place(catalog, "world", case.world) for tool in world.tools()}
     for document, server in servers:
+        if isinstance(server, RealServer):
+            _check_rights(document, case, server)
         refusal = document.mocks_refused(case.environment)
         place = _place(catalog, "server", document.id)
         for tool in server.tools():
@@ -47,6 +52,21 @@ def check_offers(
             places[tool.name] = place
             if tool.name in mocked and refusal is not None:
                 raise UsageError(f"{tool.name!r} cannot be mocked in case {case.id!r}: {refusal}")
+
+
+def _check_rights(document: Server, case: Case, server: RealServer) -> None:
+    """Hold what a role may call of a server against what there is: a name that nobody has would never be allowed."""
+    granted = document.roles.get(case.role) if case.role is not None else None
+    if granted is None:
+        return
+    named = [*granted.allow, *(n for names in granted.allow_for.values() for n in names)]
+    known = [tool.name for tool in server.tools()]
+    for entry in (*named, *granted.when):
+        if not any(covers(entry, name) for name in known):
+            raise WorldError(
+                f"server {document.id!r}: roles.{case.role} names {entry!r}, and it has no such tool; it has "
+                + ", ".join(known)
+            )
 
 
 def _place(catalog: Catalog, kind: str, id: str) -> str:

@@ -33,7 +33,7 @@ from seatrial.runner.offers import check_offers
 from seatrial.servers import Servers
 from seatrial.state import placing
 from seatrial.state.fitting import misfits
-from seatrial.state.rights import Rights
+from seatrial.state.rights import Rights, ServerRights
 from seatrial.state.values import unkeepable
 from seatrial.trace import (
     MOST_COUNTED,
@@ -220,9 +220,26 @@ class Conductor:
             denials = {document.id: document.denied_when for document in documents}
             channel = self.gateway.open(
                 [world, *servers],
-                rights=Rights(fixture, case.role, world.tools(), see_refused=case.see_refused),
-                # The roles of a world speak of its own tools; what a server allows is its own matter.
-                ungoverned={document.id for document in documents},
+                rights=Rights(
+                    fixture,
+                    case.role,
+                    world.tools(),
+                    see_refused=case.see_refused,
+                    purpose=case.purpose,
+                ),
+                # The roles of a world speak of its own tools; fixtures of servers say what is allowed there.
+                of_servers={
+                    document.id: ServerRights(
+                        document,
+                        case.role,
+                        server.tools(),
+                        see_refused=case.see_refused,
+                        purpose=case.purpose,
+                    )
+                    if document.roles
+                    else None
+                    for document, server in zip(documents, servers, strict=True)
+                },
                 answers=answers,
                 calls_limit=case.limits.calls,
                 lookup=lookup,

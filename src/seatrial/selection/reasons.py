@@ -78,7 +78,7 @@ class Tools:
         self._catalog, self._before = catalog, before
         self._by_calls = suite.select.tools == "called"
         self._known = known
-        self._changed: dict[tuple[str, str | None, bool | None], dict[str, str]] = {}
+        self._changed: dict[tuple[str, str | None, bool | None, str | None], dict[str, str]] = {}
 
     def touching(self, case: Case) -> tuple[list[str], tuple[str, ...]]:
         """The reasons to run a case, and the changed tools that are none because it never called them."""
@@ -95,14 +95,14 @@ class Tools:
 
     def _seen_by(self, case: Case) -> dict[str, str]:
         """The changed tools that the case's role can list, and what changed."""
-        key = (case.world, case.role, case.see_refused)
+        key = (case.world, case.role, case.see_refused, case.purpose)
         if key not in self._changed:
             now, then = self._catalog.world(case.world), self._before.fixtures.get(case.world)
             names: tuple[str, ...] = ()
             if isinstance(then, World):
                 names = between(
-                    tools_shown(then, case.role, case.see_refused),
-                    tools_shown(now, case.role, case.see_refused),
+                    tools_shown(then, case.role, case.see_refused, purpose=case.purpose),
+                    tools_shown(now, case.role, case.see_refused, purpose=case.purpose),
                 )
             self._changed[key] = {
                 name: f"tool {name} changed ({', '.join(_told_of(name, now, then))})"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from seatrial.documents import placeholders
 from seatrial.documents.conditions import Conditions
 from seatrial.documents.world import Lock, ObjectsWorld, Role, World
-from seatrial.state.access import allows
+from seatrial.state.access import may_ever
 from seatrial.state.names import Names, Thing
 from seatrial.state.references import names_in
 from seatrial.state.schemas import did_you_mean
@@ -55,6 +55,11 @@ def sight_problems(world: World, name: str, role: Role) -> Iterator[Found]:
     yield from _unknown(role.clearances, known, "marking", f"roles.{name}.clearances")
     known = world.declared_purposes()
     yield from _unknown(role.purposes, known, "purpose", f"roles.{name}.purposes")
+    for purpose in role.allow_for:
+        if purpose not in role.purposes:
+            guess = did_you_mean(purpose, role.purposes)
+            message = f"role {name!r} never acts under the purpose {purpose!r}{guess}"
+            yield f"roles.{name}.allow_for.{purpose}", message
 
 
 def where_problems(world: World, name: str, role: Role) -> Iterator[Found]:
@@ -69,7 +74,7 @@ def where_problems(world: World, name: str, role: Role) -> Iterator[Found]:
             guess = did_you_mean(action, world.actions)
             yield path, f"there is no action {action!r}{guess}"
             continue
-        if not allows(role, action):
+        if not may_ever(role, action):
             yield path, f"role {name!r} may not call {action} at all; name it under `allow`"
         yield from _conditions(conditions, path, names_in(world, world.actions[action]))
 

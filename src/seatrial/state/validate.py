@@ -7,7 +7,7 @@ from typing import Any
 
 from seatrial.documents import placeholders
 from seatrial.documents.world import DeclaredTool, ObjectsWorld, Role, World
-from seatrial.state.access import allows, covers
+from seatrial.state.access import covers, may_ever
 from seatrial.state.effects import object_validators
 from seatrial.state.kinds import problems_of_its_kind
 from seatrial.state.locking import lock_problems, sight_problems, where_problems
@@ -164,6 +164,12 @@ def role_problems(world: World, tools: Mapping[str, DeclaredTool] | None) -> Ite
             if tools is not None and not any(covers(entry, tool) for tool in tools):
                 guess = did_you_mean(entry, tools)
                 yield f"roles.{name}.allow[{number}]", f"there is no action {entry!r}{guess}"
+        for purpose, entries in role.allow_for.items():
+            for number, entry in enumerate(entries):
+                if tools is not None and not any(covers(entry, tool) for tool in tools):
+                    guess = did_you_mean(entry, tools)
+                    path = f"roles.{name}.allow_for.{purpose}[{number}]"
+                    yield path, f"there is no action {entry!r}{guess}"
         yield from _role_conditions(name, role, tools)
         yield from where_problems(world, name, role)
         yield from sight_problems(world, name, role)
@@ -177,7 +183,7 @@ def _role_conditions(
         if tools is not None and action not in tools:
             yield path, f"there is no action {action!r}{did_you_mean(action, tools)}"
             continue
-        if not allows(role, action):
+        if not may_ever(role, action):
             yield path, f"role {name!r} may not call {action} at all; name it under `allow`"
         parameters = tools[action].parameters if tools is not None else None
         for argument, condition in conditions.items():

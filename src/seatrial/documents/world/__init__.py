@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from seatrial.documents.world.base import DeclaredTool, Denial, Name, Role, ToolAsData, World
+from seatrial.documents.world.base import (
+    DeclaredTool,
+    Denial,
+    Grants,
+    Name,
+    Role,
+    ToolAsData,
+    World,
+)
 from seatrial.documents.world.directory import DirectoryWorld
 from seatrial.documents.world.http import HttpTool, HttpWorld
 from seatrial.documents.world.locks import Lock
@@ -48,6 +56,7 @@ __all__ = [
     "DirectoryWorld",
     "Effect",
     "Find",
+    "Grants",
     "HttpTool",
     "HttpWorld",
     "Link",

@@ -16,13 +16,22 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")]
 """A name inside a world: of a type, property, action, role or link."""
 
 
-class Role(Part):
-    """Who acts, and what they may do."""
+class Grants(Part):
+    """What may be called."""
 
     allow: tuple[str, ...]
     """Names of actions; `*` at the end of a name stands for any rest."""
+    allow_for: dict[Name, tuple[str, ...]] = Field(default_factory=dict)
+    """Purpose → names of further actions, which are allowed only when the role acts under it."""
     when: dict[Name, Conditions] = Field(default_factory=dict)
     """Action → conditions over its arguments, without which it is beyond the role's rights."""
+    see_refused: StrictBool = True
+    """Actions beyond the rights are listed and refused when called; false: they are not listed."""
+
+
+class Role(Grants):
+    """Who acts, and what they may do."""
+
     where: dict[Name, Conditions] = Field(default_factory=dict)
     """Action → conditions over what it works on, by the names that the action itself gives it
     (`order.amount` of a bound `order`, `args.amount`); without them it is beyond the role's rights. Only in
@@ -31,8 +40,6 @@ class Role(Part):
     """Markings that the role may read."""
     purposes: tuple[Name, ...] = ()
     """Purposes that the role may act under; a case names one of them."""
-    see_refused: StrictBool = True
-    """Actions beyond the rights are listed and refused when called; false: they are not listed."""
 
 
 class Denial(Part):
@@ -94,6 +101,8 @@ class World(Document):
     """The frozen clock of every trial; with a time zone."""
     roles: dict[Name, Role] = Field(default_factory=dict)
     """Roles by name."""
+    purposes: dict[Name, str] = Field(default_factory=dict)
+    """Purposes by name, each with what it means for people; cases name the one the role acts under."""
     denied_when: tuple[Denial, ...] = ()
     """Errors by which what stands behind the tools refuses a call of its own accord. A call that gets one of
     them is a violation, as one that a role forbids."""
@@ -144,7 +153,7 @@ class World(Document):
 
     def declared_purposes(self) -> Mapping[str, str]:
         """Its purposes, each with what it means."""
-        return {}
+        return self.purposes
 
     def declared_links(self) -> frozenset[str]:
         """Its link types."""

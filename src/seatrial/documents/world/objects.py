@@ -209,8 +209,6 @@ class ObjectsWorld(World):
     """The starting links."""
     markings: dict[Name, str] = Field(default_factory=dict)
     """Markings by name, each with what it means for people; roles have clearances for them."""
-    purposes: dict[Name, str] = Field(default_factory=dict)
-    """Purposes by name, each with what it means for people; cases name the one the role acts under."""
     locks: tuple[Lock, ...] = ()
     """What is read only with clearances, or for a purpose."""
     hidden: Hidden = "absent"
@@ -233,9 +231,6 @@ class ObjectsWorld(World):
 
     def declared_markings(self) -> Mapping[str, str]:
         return self.markings
-
-    def declared_purposes(self) -> Mapping[str, str]:
-        return self.purposes
 
     def declared_links(self) -> frozenset[str]:
         return frozenset(self.links)
