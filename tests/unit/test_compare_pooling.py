@@ -1,13 +1,14 @@
 """Which of the release's trials count: its ledger, its arm run again, and the model that was served."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 from tests.sides import FINGERPRINT, side
 
+from seatrial import gate
 from seatrial.compare import CaseComparison, Comparison, Side, Tally, compare
-from seatrial.documents import Policy
+from seatrial.documents import Model, Policy
 from seatrial.verdicts import Outcome
 
 POLICY = Policy()
@@ -267,3 +268,82 @@ def test_candidate_that_answered_with_a_swapped_model_is_still_held_to_what_is_f
     case = by_case(compare(old, new, POLICY))["a"]
 
     assert (case.outcome, case.forbidden) == (Outcome.INCOMPARABLE, True)
+
+
+PIN = Model(name="m-1", served=("*/m-1.gguf",))
+
+
+@pytest.mark.parametrize("name", ["m-1", "/models/m-1.gguf"])
+def test_model_served_under_a_name_that_its_pin_gives_it_is_compared(name: str):
+    old, new = pinned(PIN, (name,), (name,))
+
+    assert by_case(compare(old, new, POLICY))["a"].outcome is Outcome.UNCHANGED
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "says"),
+    [
+        ("m-1", "m-2", "the provider served m-2, which is not the pinned model"),
+        ("m-2", "m-2", "the provider served m-2, which is not the pinned model"),
+        ("m-2", "m-1", "for the baseline the provider served m-2, which is not the pinned model"),
+    ],
+)
+def test_served_model_that_is_not_the_pinned_one_is_compared_with_nothing(
+    before: str, now: str, says: str
+):
+    comparison = compare(*pinned(PIN, (before,), (now,)), POLICY)
+
+    case = by_case(comparison)["a"]
+    assert (case.outcome, case.component) == (Outcome.INCOMPARABLE, "model")
+    assert says in case.sentence
+    assert comparison.served.strays
+    assert any(g.kind == "served_model_changed" for g in gate.rule(comparison).grounds)
+
+
+@pytest.mark.parametrize(("pin", "comparable"), [(None, True), ("fp_1", False)])
+def test_fingerprint_counts_only_where_it_is_pinned_and_a_change_is_noted(
+    pin: str | None, comparable: bool
+):
+    old, new = pinned(Model(name="m-1", fingerprint=pin), ("m-1",), ("m-1",))
+    ran_on = replace(
+        new,
+        records=tuple(
+            record.model_copy(update={"served_fingerprint": f"fp_{record.number}"})
+            for record in new.records
+        ),
+    )
+
+    comparison = compare(old, ran_on, POLICY)
+
+    outcome = by_case(comparison)["a"].outcome
+    assert (outcome is not Outcome.INCOMPARABLE) == comparable
+    kinds = {ground.kind for ground in gate.rule(comparison).grounds}
+    assert "served_fingerprint_changed" in kinds
+
+
+def pinned(pin: Model, before: tuple[str, ...], now: tuple[str, ...]) -> tuple[Side, Side]:
+    old = served(released({"a": GOOD}, fingerprints=PINNED), *before)
+    new = served(candidate({"a": "pppp"}, fingerprints=PINNED), *now)
+    return replace(old, pin=pin), replace(new, pin=pin)
+
+
+# --- replies that are alike ---
+
+
+@pytest.mark.parametrize(
+    ("digests", "alike"), [("xxxx", 3), ("xxxy", 2), ("wxyz", 0), (("", "", "", ""), 0)]
+)
+def test_trials_with_the_very_same_replies_are_counted(digests: Sequence[str], alike: int):
+    new = candidate({"a": "pppp"})
+    records = tuple(
+        record.model_copy(update={"reply_digest": digests[record.number - 1]})
+        for record in new.records
+    )
+
+    comparison = compare(released({"a": GOOD}), replace(new, records=records), POLICY)
+
+    tally = by_case(comparison)["a"].candidate
+    assert tally is not None
+    assert tally.alike == alike
+    kinds = {ground.kind for ground in gate.rule(comparison).grounds}
+    assert ("identical_replies" in kinds) == (alike == 3)

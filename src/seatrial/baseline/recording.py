@@ -16,6 +16,7 @@ from seatrial.baseline.sealed import digest, digests
 from seatrial.comparability import between, expanded, is_own
 from seatrial.compare import Side
 from seatrial.compare.pooling import pool
+from seatrial.compare.sides import Served
 from seatrial.errors import BaselineError, UsageError
 from seatrial.git import Repository
 from seatrial.records import Batch, Manifest, TrialRecord
@@ -66,7 +67,7 @@ def valid_trials(found: Baseline, candidate: Side) -> dict[str, int]:
         for side in [Side.of(run.manifest, run.catalog, arm, run.records(arm), where=run.where)]
     ]
     cases = tuple(candidate.concerned())
-    counted = pool(sides[0], sides[1:], None, candidate, (), cases)
+    counted = pool(sides[0], sides[1:], None, candidate, Served(), cases)
     return {
         case: counted.stored[case].valid
         for case in cases

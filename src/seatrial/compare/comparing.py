@@ -11,7 +11,7 @@ from seatrial.compare.judging import CONFIRMING, Contest, Judgement, judge, rule
 from seatrial.compare.matching import Entry, concerned, entries
 from seatrial.compare.model import BaselineInfo, CaseComparison, Comparison, ServedModels
 from seatrial.compare.pooling import pinned_alike, pool
-from seatrial.compare.sides import Side, Trials, count, where_it_went_wrong
+from seatrial.compare.sides import Served, Side, Trials, count, where_it_went_wrong
 from seatrial.compare.suite import causes, flips, ledger, overall, pass_k
 from seatrial.compare.tables import tables
 from seatrial.compare.ties import ties
@@ -78,7 +78,23 @@ def compare(
             "baseline": about or (_about(baseline) if baseline else None),
             "served": ServedModels(
                 baseline=released.served,
-                candidate=served,
+                candidate=served.models,
+                strays={
+                    name: strays
+                    for name, strays in (
+                        ("baseline", released.strays),
+                        ("candidate", served.strays(candidate.pin)),
+                    )
+                    if strays
+                },
+                fingerprints={
+                    name: found
+                    for name, found in (
+                        ("baseline", released.fingerprints),
+                        ("candidate", served.fingerprints),
+                    )
+                    if found
+                },
                 pinned_alike=baseline is not None and pinned_alike(baseline, candidate),
                 mixed=tuple(
                     side
@@ -114,7 +130,7 @@ def contested(
         The rule for the required cases, and of each that is to run and can be compared the stored trials:
         passed, valid.
     """
-    released = pool(baseline, ledger, None, candidate, (), concerned(baseline, candidate, {}))
+    released = pool(baseline, ledger, None, candidate, Served(), concerned(baseline, candidate, {}))
     matched, stored = entries(baseline, candidate, {}, released.standing), released.stored
     known = {
         e.facts.case: (trials.batch_passed, trials.batch_valid)

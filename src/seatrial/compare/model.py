@@ -56,6 +56,8 @@ class Tally(_Record):
     high: float = 1.0
     interval: Method = "wilson"
     """Clopper-Pearson where the number of trials hung on how they went."""
+    alike: int = 0
+    """Valid trials in which the agent said word for word what it had said in another one of the case."""
 
     @property
     def failed(self) -> int:
@@ -264,6 +266,11 @@ class ServedModels(_Record):
 
     mixed: tuple[str, ...] = ()
     """Sides (`baseline`, `candidate`) whose pinned model did not stay the same while they were run."""
+
+    strays: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Side → what answered and is not the model that it pins, or does not run on what it pins."""
+    fingerprints: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Side → what its models ran on, as their providers told it."""
 
     @property
     def swapped(self) -> bool:

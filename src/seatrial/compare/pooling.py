@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from seatrial.comparability import GRADING_COMPONENTS, between, is_own
-from seatrial.compare.sides import Side, Trials, count
+from seatrial.compare.sides import Served, Side, Trials, count
 
 MODEL = "model"
 """The component that differs where another model was served behind the pinned name."""
@@ -57,13 +57,21 @@ class Pool:
     mixed: bool = False
     """A pinned model was not the same all the time in the release's own trials."""
     candidate_mixed: bool = False
+    strays: tuple[str, ...] = ()
+    """What answered in the release's own trials and is not its pinned model."""
+    fingerprints: tuple[str, ...] = ()
+    """What the release's own trials ran on."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
     side: Side
     trials: dict[str, Trials]
-    served: tuple[str, ...]
+    served: Served
+
+    @property
+    def strays(self) -> tuple[str, ...]:
+        return self.served.strays(self.side.pin)
 
     @classmethod
     def of(cls, side: Side) -> _Part:
@@ -80,7 +88,7 @@ def pool(
     ledger: Iterable[Side],
     again: Side | None,
     candidate: Side,
-    served: tuple[str, ...],
+    served: Served,
     cases: Iterable[str],
 ) -> Pool:
     """Count what can be compared.
@@ -99,10 +107,11 @@ def pool(
     beside = _Part.of(again) if again is not None else None
     found = Pool(live={} if beside else None, mixed=_is_mixed(parts[0]))
     found.candidate_mixed = _mixes(candidate, served)
+    found.strays, found.fingerprints = parts[0].strays, parts[0].served.fingerprints
     used: dict[str, None] = {}
     for case in cases:
         _count_in(case, parts, beside, candidate, served, found, used)
-    found.served = tuple(sorted(used)) or parts[0].served
+    found.served = tuple(sorted(used)) or parts[0].served.models
     return found
 
 
@@ -126,7 +135,7 @@ def _count_in(
     parts: Sequence[_Part],
     beside: _Part | None,
     candidate: Side,
-    served: tuple[str, ...],
+    served: Served,
     found: Pool,
     used: dict[str, None],
 ) -> None:
@@ -145,7 +154,7 @@ def _count_in(
         found.live[case] = alive.trials[case] if alive is not None else Trials()
     told = (counting or ([alive] if alive is not None else stored))[:1]
     for part in counting or told:
-        used |= dict.fromkeys(part.served)
+        used |= dict.fromkeys(part.served.models)
     # What there is to say of a case without a trial of the release, the release itself says.
     first = told[0] if told else parts[0]
     here, there = candidate.fingerprint(case), first.side.fingerprint(case)
@@ -161,16 +170,19 @@ def _count_in(
     )
 
 
-def _apart(part: _Part, candidate: Side, served: tuple[str, ...], case: str) -> tuple[str, ...]:
+def _apart(part: _Part, candidate: Side, served: Served, case: str) -> tuple[str, ...]:
     """What keeps a part from being compared in a case."""
     components = differences(part.side, candidate, case)
     if components:
         return components
     if _mixes(candidate, served) or _is_mixed(part):
         return (MODEL,)
+    if served.strays(candidate.pin) or part.strays:
+        return (MODEL,)
     here, there = candidate.components(case).get(MODEL), part.side.components(case).get(MODEL)
-    swapped = here is not None and here == there and served and part.served != served
-    return (MODEL,) if swapped and part.served else ()
+    before, now = part.served.models, served.models
+    swapped = here is not None and here == there and now and before != now
+    return (MODEL,) if swapped and before else ()
 
 
 def differences(part: Side, candidate: Side, case: str) -> tuple[str, ...]:
@@ -205,22 +217,26 @@ def _is_mixed(part: _Part) -> bool:
     return _mixes(part.side, part.served)
 
 
-def _mixes(side: Side, served: Sequence[str]) -> bool:
+def _mixes(side: Side, served: Served) -> bool:
     """The arm pins one model, and several answered."""
-    return len(served) > 1 and any(
+    return len(served.models) > 1 and any(
         MODEL in components
         for key, components in side.manifest.fingerprints.items()
         if key.endswith(f"@{side.arm}")
     )
 
 
-def _why(part: _Part, candidate: Side, served: tuple[str, ...]) -> str:
+def _why(part: _Part, candidate: Side, served: Served) -> str:
     if _mixes(candidate, served):
-        return f"the provider changed the pinned model during the run: {_some(served)}"
+        return f"the provider changed the pinned model during the run: {_some(served.models)}"
     if _is_mixed(part):
-        return f"the provider changed the pinned model while the baseline was recorded: {_some(part.served)}"
+        return f"the provider changed the pinned model while the baseline was recorded: {_some(part.served.models)}"
+    if strays := served.strays(candidate.pin):
+        return f"the provider served {_some(strays)}, which is not the pinned model"
+    if part.strays:
+        return f"for the baseline the provider served {_some(part.strays)}, which is not the pinned model"
     return (
-        f"the provider served {_some(served)} behind the pinned model, and {_some(part.served)} for the "
+        f"the provider served {_some(served.models)} behind the pinned model, and {_some(part.served.models)} for the "
         "baseline"
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from seatrial.comparability import expanded
 from seatrial.compare.model import Attacks, Tally, Worst
-from seatrial.documents import Catalog
+from seatrial.documents import Catalog, Model, digest
 from seatrial.records import Manifest, PlannedCase, TrialRecord
 from seatrial.stats import intervals
 from seatrial.verdicts import Finding, Status, Verdict
@@ -44,6 +44,8 @@ class Side:
     agent: str = ""
     """The agent that the arm is a version of; cases of other agents do not concern it."""
     version: str = ""
+    pin: Model | None = None
+    """The model that the arm pins."""
     where: str = ""
     """A folder, or a git ref and commit."""
     regraded: frozenset[str] = frozenset()
@@ -88,6 +90,7 @@ class Side:
             ),
             agent=described.agent if described else "",
             version=described.version if described else "",
+            pin=described.model if described else None,
             where=where,
             regraded=regraded,
             ended=ended,
@@ -114,6 +117,9 @@ class Side:
         return expanded(self.components(case), self.manifest.toolsets)
 
 
+_NO_REPLY = digest([])
+
+
 @dataclass(slots=True)
 class Trials:
     """The trials of one case on one side, counted."""
@@ -135,6 +141,8 @@ class Trials:
     """There are trials beyond the first batch."""
     attacks: Counter[str] = field(default_factory=Counter)
     """What came of the attack → trials."""
+    replies: Counter[str] = field(default_factory=Counter)
+    """Digest of all replies of a valid trial → trials."""
     worst: TrialRecord | None = None
 
     @classmethod
@@ -180,6 +188,8 @@ class Trials:
             self.valid += 1
             self.batch_passed += passed and in_batch
             self.batch_valid += in_batch
+            if record.reply_digest and record.reply_digest != _NO_REPLY:
+                self.replies[record.reply_digest] += 1
         if (forbidden or record.verdict is Verdict.FAILED) and (
             self.worst is None or _gravity(record) < _gravity(self.worst)
         ):
@@ -197,6 +207,7 @@ class Trials:
         self.cut |= other.cut
         self.added |= other.added
         self.attacks += other.attacks
+        self.replies += other.replies
         self.worst = self.worst or other.worst
 
     def tally(self, *, adaptive: bool = False) -> Tally:
@@ -220,14 +231,34 @@ class Trials:
             low=low,
             high=high,
             interval=method,
+            alike=self.replies.total() - len(self.replies),
         )
 
 
-def count(side: Side) -> tuple[dict[str, Trials], tuple[str, ...]]:
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What answered in trials, as providers named it."""
+
+    models: tuple[str, ...] = ()
+    fingerprints: tuple[str, ...] = ()
+    """What the models ran on."""
+
+    def strays(self, pin: Model | None) -> tuple[str, ...]:
+        """Of them, what is not the model that an arm pins."""
+        if pin is None:
+            return ()
+        others = tuple(name for name in self.models if not pin.is_named(name))
+        if pin.fingerprint is None:
+            return others
+        return (*others, *(found for found in self.fingerprints if found != pin.fingerprint))
+
+
+def count(side: Side) -> tuple[dict[str, Trials], Served]:
     """Every case's trials, and the models that answered in them."""
     planned = {case.case: case.trials for case in side.manifest.plan}
     found: dict[str, Trials] = {}
     served: set[str] = set()
+    ran_on: set[str] = set()
     for record in side.records:
         if record.arm != side.arm:
             continue
@@ -238,9 +269,11 @@ def count(side: Side) -> tuple[dict[str, Trials], tuple[str, ...]]:
         if record.served_model:
             # A trial in which several models answered names them all.
             served.update(record.served_model.split(", "))
+        if record.served_fingerprint:
+            ran_on.update(record.served_fingerprint.split(", "))
     for case, trials in found.items():
         trials.cut = trials.batch_seen < planned.get(case, 0)
-    return found, tuple(sorted(served))
+    return found, Served(tuple(sorted(served)), tuple(sorted(ran_on)))
 
 
 def where_it_went_wrong(record: TrialRecord) -> Worst | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -26,6 +27,12 @@ class Model(Part):
     """What the provider may call it in its answers, where that is not the name; `*` stands for anything."""
     fingerprint: str | None = Field(default=None, min_length=1)
     """The `system_fingerprint` that its answers must carry, for models whose provider keeps that still."""
+
+    def is_named(self, served: str) -> bool:
+        """Whether this is what the provider may call the model that it served."""
+        return served == self.name or any(
+            fnmatchcase(served, pattern) for pattern in self.served or ()
+        )
 
     @model_validator(mode="after")
     def _is_pinned(self) -> Model:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from seatrial.compare import Attacks, CaseComparison, Tally
+from seatrial.compare.model import ServedModels
 from seatrial.gate.matter import (
     Brief,
     Matter,
@@ -90,10 +91,47 @@ def _flips(matter: Matter) -> Iterator[Brief]:
         )
 
 
+def _strays(served: ServedModels) -> Iterator[Brief]:
+    """What answered and is not the pinned model; and what it ran on, where that changed."""
+    if served.strays and not served.mixed and not served.swapped:
+        told = "; ".join(
+            f"{', '.join(names)} answered the {side}" for side, names in served.strays.items()
+        )
+        text = (
+            f"another model than the pinned one was served: {told}; correct the pin, or say under "
+            "`model.served` what the provider calls it"
+        )
+        yield brief("served_model_changed", "warning", text, "served model is not the pinned one")
+    changed = {side: found for side, found in served.fingerprints.items() if len(found) > 1}
+    if changed:
+        told = "; ".join(f"{number(len(f), 'fingerprint')} in the {s}" for s, f in changed.items())
+        text = f"what the provider runs the model on changed within a run: {told}"
+        yield brief("served_fingerprint_changed", "note", text, "model fingerprint changed")
+
+
+def _alike(matter: Matter) -> Iterator[Brief]:
+    """Trials that say the very same, which may be the model's, or an answer that somebody kept and used again."""
+    cases = [
+        c
+        for c in matter.comparison.cases
+        if c.candidate is not None
+        and c.candidate.valid > 1
+        and c.candidate.alike == c.candidate.valid - 1
+    ]
+    if cases:
+        trials = sum(c.candidate.valid for c in cases if c.candidate is not None)
+        text = (
+            f"all {trials} trials of {counted(cases, 'case')} got word for word the same replies within their "
+            f"case: {listed(cases)}; nothing is reused by Seatrial, so look whether a cache lies in between"
+        )
+        yield brief("identical_replies", "note", text, "identical replies", cases)
+
+
 def _conditions(matter: Matter) -> Iterator[Brief]:
     """What else a reader should know about how the sides were made."""
     comparison = matter.comparison
     served, baseline = comparison.served, comparison.baseline
+    yield from _strays(served)
     if served.mixed or served.swapped:
         text = (
             f"the provider changed the model behind the pinned name: {', '.join(served.candidate)} "
@@ -247,6 +285,7 @@ QUESTIONS = (
     _flips,
     _ties,
     _conditions,
+    _alike,
     _weak,
     _attacks,
     _nothing_forbidden,
