@@ -9,6 +9,8 @@ from typing import Any
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.lending_desk import TOOLS, LendingDesk
 
 from seatrial.documents import Answers
@@ -514,3 +516,92 @@ def test_a_wait_that_is_not_waited_out_is_a_fault_with_the_time_that_passed():
 def test_kinds_of_broken_answers_have_only_their_own_settings():
     with pytest.raises(ValueError, match="`hours` goes with `how: stale`"):
         Broken.model_validate({"how": "html", "hours": 3})
+
+
+# --- whatever is combined ---
+
+OCCASION = st.fixed_dictionaries(
+    {},
+    optional={"calls": st.lists(st.integers(1, 4), max_size=2), "share": st.sampled_from([0.5, 1])},
+)
+
+
+def purposes(**keys: Any) -> st.SearchStrategy[dict[str, Any]]:
+    return st.builds(lambda one, when: {**one, **when}, st.fixed_dictionaries(keys), OCCASION)
+
+
+BROKEN = purposes(how=st.sampled_from(["cut_off", "html", "empty", "wrong_type", "stale"]))
+WIRE = purposes(
+    how=st.sampled_from(["status", "html", "empty", "dropped", "cut_off", "trickle", "rpc_error"])
+)
+FAIL = purposes(message=st.sampled_from(["busy", "{{args.thing}} {{uuid}}"]))
+BEHAVIOUR = {
+    "delay_ms": st.integers(0, 5),
+    "jitter_ms": st.integers(0, 5),
+    "fail": FAIL,
+    "broken": BROKEN,
+    "wire": WIRE,
+}
+GIVEN = st.one_of(
+    st.just({"answer": {"thing": "{{args.thing}}", "holder": "{{uuid}}"}}),
+    st.just({"error": "no {{args.thing}}"}),
+    st.just({"pass_through": True}),
+)
+ANSWERED = st.builds(
+    lambda given, how: {**given, **how}, GIVEN, st.fixed_dictionaries({}, optional=BEHAVIOUR)
+)
+SEQUENCE = st.builds(
+    lambda steps, end, how: {"sequence": steps, "at_end": end, **how},
+    st.lists(ANSWERED, min_size=1, max_size=3),
+    st.sampled_from(["repeat_last", "start_over", "error"]),
+    st.fixed_dictionaries({}, optional=BEHAVIOUR),
+)
+WHEN = st.sampled_from(
+    ["saw", {"starts_with": "s"}, {"one_of": ["drill", "lamp"]}, {"absent": True}]
+)
+RULE = st.builds(lambda when, reply: {"when": {"thing": when}, **reply}, WHEN, ANSWERED | SEQUENCE)
+TOOL = st.builds(
+    lambda rules, plain: {"rules": rules, **plain}, st.lists(RULE, max_size=3), ANSWERED | SEQUENCE
+)
+
+
+@given(
+    tool=TOOL,
+    seed=st.integers(0, 3),
+    things=st.lists(st.sampled_from(["saw", "drill", "lamp"]), max_size=6),
+)
+def test_whatever_goes_wrong_on_purpose_is_repeatable_recorded_and_no_fault_of_the_trial(
+    tool: dict[str, Any], seed: int, things: list[str]
+):
+    one, again = (opened({"look_up": tool}, seed=seed) for _ in range(2))
+
+    events = called(one, *things)
+
+    assert one.faults == ()
+    assert [e.number for e in events] == list(range(1, len(things) + 1))
+    assert called(again, *things) == events
+    for event in events:
+        assert event.answered_by in {"mock", "world"}
+        assert event.took_ms == pytest.approx(event.waited_ms)
+        if event.answered_by == "world":
+            assert event.rule is not None
+        if event.fault in {"fail", "wire: dropped", "wire: status"}:
+            assert event.answer.is_error
+    # The first rule whose condition holds is the one that answers.
+    wanted = [rule["when"]["thing"] for rule in tool["rules"]]
+    for event, thing in zip(events, things, strict=True):
+        fits = [n for n, when in enumerate(wanted) if _fits(when, thing)]
+        rule = event.rule or ""
+        assert rule.startswith(f"rules[{fits[0]}]") if fits else not rule.startswith("rules")
+
+
+def _fits(when: Any, thing: str) -> bool:
+    match when:
+        case str():
+            return when == thing
+        case {"starts_with": start}:
+            return thing.startswith(start)
+        case {"one_of": among}:
+            return thing in among
+        case _:
+            return False

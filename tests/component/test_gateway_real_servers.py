@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import anyio
+import httpx
 import pytest
 from tests import mcp_wire
 from tests.real_servers import House, Trial, answers, fixture, run
@@ -172,6 +173,32 @@ def test_progress_reaches_the_client_under_its_own_token_before_the_answer(token
             ]
             assert last["id"] == "w"
             assert last["result"]["content"][0]["text"] == "worked"
+
+    run(check)
+
+
+def test_a_stream_too_is_cut_off_or_trickles_at_its_end():
+    wire = [{"how": "cut_off", "calls": [1]}, {"how": "trickle", "bytes_per_second": 100_000}]
+    params = {"name": "work", "arguments": {"steps": 2}, "_meta": {"progressToken": "p"}}
+    asked = mcp_wire.request("tools/call", params)
+
+    async def check(house: House) -> None:
+        for how in wire:
+            work = {"pass_through": True, "wire": how}
+            mocks = {"kind": "fixture", "type": "answers", "id": "m", "tools": {"work": work}}
+            document = fixture(targets={"test": "pass_through"})
+            async with house.trial(document, mocks=Answers.model_validate(mocks)) as trial:
+                await trial.hello()
+                if how["how"] == "cut_off":
+                    with pytest.raises(httpx.RemoteProtocolError, match="closed connection"):
+                        await trial.post(asked)
+                else:
+                    *told, last = events_of((await trial.post(asked)).text)
+                    assert len(told) == 2
+                    assert last["result"]["content"][0]["text"] == "worked"
+                (call,) = (e for e in trial.channel.events if isinstance(e, Called))
+                assert (call.fault, call.answer.text) == (f"wire: {how['how']}", "worked")
+                assert trial.channel.faults == ()
 
     run(check)
 

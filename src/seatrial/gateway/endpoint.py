@@ -74,6 +74,8 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     broken: tuple[Wire, Channel] | None = None
     """What goes wrong on the wire on purpose, and in whose trial."""
+    is_begun: bool = False
+    """Its head has been written, and a part of its body: it is the end of a stream."""
 
 
 class Endpoint:
@@ -112,7 +114,8 @@ class Endpoint:
             fault, channel = reply.broken
             extensions = scope["extensions"]
             connection = Connection(send, extensions[CLOSE], extensions[ON_LOST], channel.sleep)
-            await misbehave(fault, _body_of(reply), connection, channel.over)
+            body = _body_of(reply)
+            await misbehave(fault, body, connection, channel.over, is_begun=reply.is_begun)
         elif reply is not None:
             await _write(send, reply)
 
@@ -302,6 +305,8 @@ class Exchange:
         """The reply, unless it is a stream: then it has been sent."""
         if not interim.is_stream:
             return reply
+        if self._wire is not None:
+            return replace(reply, value=streams.event(_body_of(reply)), is_begun=True)
         answer = reply.value
         await interim.end(answer if isinstance(answer, bytes) else jsonrpc.encode(answer))
         return None

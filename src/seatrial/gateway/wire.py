@@ -59,7 +59,9 @@ class Connection:
             await self.until_lost()
 
 
-async def misbehave(wire: Wire, body: bytes, connection: Connection, over: anyio.Event) -> None:
+async def misbehave(
+    wire: Wire, body: bytes, connection: Connection, over: anyio.Event, *, is_begun: bool = False
+) -> None:
     """Send what the client gets in place of a proper response.
 
     Args:
@@ -67,6 +69,8 @@ async def misbehave(wire: Wire, body: bytes, connection: Connection, over: anyio
         body: the response as it should be.
         connection: where it is sent.
         over: set when the trial ends; nothing drops any more then.
+        is_begun: the body is the end of a stream that has begun; only what may befall an answer of a server can
+            befall it (`cut_off`, `trickle`).
     """
     match wire.how:
         case "status":
@@ -81,11 +85,14 @@ async def misbehave(wire: Wire, body: bytes, connection: Connection, over: anyio
         case "dropped":
             await connection.end()
         case "cut_off":
-            await _begin(connection, len(body))
+            if not is_begun:
+                await _begin(connection, len(body))
             half = body[: len(body) // 2]
             await connection.send({"type": "http.response.body", "body": half, "more_body": True})
             await connection.end()
         case "trickle":
+            if not is_begun:
+                await _begin(connection, len(body))
             await _trickle(wire.bytes_per_second or BYTES_PER_SECOND, body, connection, over)
         case "rpc_error":
             raise AssertionError("an error of the protocol is a proper response")
@@ -93,7 +100,6 @@ async def misbehave(wire: Wire, body: bytes, connection: Connection, over: anyio
 
 async def _trickle(rate: int, body: bytes, connection: Connection, over: anyio.Event) -> None:
     size = max(1, rate // _DROPS_PER_SECOND)
-    await _begin(connection, len(body))
     async with anyio.create_task_group() as tasks:
 
         async def stop_when(wait: Callable[[], Awaitable[object]]) -> None:
