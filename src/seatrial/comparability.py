@@ -5,6 +5,7 @@
     world       the practice world, but for what agents are shown of it
     answers     the mocked answers
     servers     the real MCP servers that the case names
+    persona     the people who talk to the agent
     harness     how Seatrial itself treats an agent
     adapter, settings, model, skills, source:<name>, server:<id>, tool:<name>, instructions      the arm's own
 
@@ -31,7 +32,7 @@ from seatrial.tools import Tool
 HARNESS = "1"
 """Named in every fingerprint. Raised by a change of Seatrial after which the same agent could act
 differently in the same case (what it is told, given, or allowed), never by a release as such."""
-GRADING = "1"
+GRADING = "2"
 """Named in every fingerprint. Raised by a change of Seatrial after which a check could find something
 else in the same trace."""
 
@@ -46,6 +47,8 @@ _ABOUT_THE_CASE = frozenset({
     "provenance", "reviewed", "trials", "checks", "solution", "weak", "attack",
 })  # fmt: skip
 """Keys of a case that no agent ever meets. Its checks are a component of their own."""
+_SAID = frozenset({"say", "by", "seconds"})
+"""Keys of a step of a golden conversation that the agent meets; the others say what it is held against."""
 _ABOUT_THE_FIXTURE = frozenset({"title"})
 _SHOWN_OF_ACTIONS = frozenset({"description", "parameters", "output"})
 
@@ -211,7 +214,7 @@ def _named(component: str, case: str, arm: str) -> str:
             return f"case {case}"
         case ("checks", _, _):
             return f"checks of case {case}"
-        case ("world" | "answers" | "servers" | "instructions", _, _):
+        case ("world" | "answers" | "servers" | "persona" | "instructions", _, _):
             return f"{component} of case {case}"
         case ("tool", _, name):
             return f"tool {name}"
@@ -252,9 +255,16 @@ class _Cases:
     def _components(self, case: Case) -> dict[str, str]:
         written = case.model_dump(mode="json", by_alias=True, exclude_unset=True)
         met = {key: value for key, value in written.items() if key not in _ABOUT_THE_CASE}
-        if case.turns:
+        if case.turns or case.golden:
+            met.pop("golden", None)
             met["turns"] = list(case.messages)
+            if any(step.seconds is not None for step in case.script):
+                met["seconds"] = [step.seconds for step in case.script]
         checks = [written.get("checks"), [t.get("checks") for t in written.get("turns", ())]]
+        if case.golden:
+            checks.append(
+                [{k: v for k, v in g.items() if k not in _SAID} for g in written["golden"]]
+            )
         if case.attack is not None:
             checks.append(written["attack"]["goal"])
             if case.attack.text is not None:
@@ -268,6 +278,8 @@ class _Cases:
         }
         if case.answers is not None:
             components["answers"] = self.behind[case.answers]
+        if case.persona:
+            components["persona"] = digest([self.behind[id] for id in case.persona])
         if case.servers:
             components["servers"] = digest([self.behind[id] for id in case.servers])
         world = self._fixtures[case.world]

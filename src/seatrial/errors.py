@@ -10,6 +10,7 @@
     ├── StorageError           the run folder cannot be written or read on (4)
     ├── ArmError               an agent could not be carried through a trial; the runner turns it
     │                          into an invalid record, it never ends a run
+    ├── SimulatorError         a simulated person did not do its part; an invalid record as well
     └── ToolServerError        a tool server died, hung, or answered garbage; the gateway tells the
         │                      agent so, and the runner records the trial as invalid
         ├── WorldError         a practice world cannot do what its document says
@@ -24,7 +25,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:  # it would load pydantic for every `--help`
+    from seatrial.verdicts import SimulatorFault
 
 _STEERING = re.compile(
     "[\x00-\x1f\x7f-\x9f"  # C0, DEL, C1
@@ -142,6 +146,14 @@ class ArmError(Error):
         super().__init__(message)
         self.cause: ArmFault = cause
         self.detail = detail
+
+
+class SimulatorError(Error):
+    """A simulated person did not do its part in a conversation; the agent is not to blame."""
+
+    def __init__(self, fault: SimulatorFault, message: str) -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 class ToolServerError(Error):

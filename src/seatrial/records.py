@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from seatrial.documents import Policy
 from seatrial.trace import Usage
-from seatrial.verdicts import Attacked, Cause, Finding, Verdict
+from seatrial.verdicts import Attacked, Cause, Finding, SimulatorFault, Verdict
 
 
 class _Record(BaseModel):
@@ -24,6 +24,15 @@ class Violation(_Record):
     """The tool and the rule that refused it."""
 
 
+class Retried(_Record):
+    """An earlier attempt at a trial, which came to nothing without the agent's doing."""
+
+    cause: Cause
+    detail: str
+    simulator_fault: SimulatorFault | None = None
+    """What was wrong with the simulated person, where the cause is `simulator`."""
+
+
 class TrialRecord(_Record):
     """One line of the journal, written the moment a trial ends."""
 
@@ -37,6 +46,12 @@ class TrialRecord(_Record):
     """Set exactly when the verdict is invalid."""
     detail: str = ""
     """A sentence about the cause, for a person."""
+    simulator_fault: SimulatorFault | None = None
+    """What was wrong with the simulated person, where the cause is `simulator`."""
+    retried: tuple[Retried, ...] = ()
+    """Earlier attempts at this trial, each in a world of its own; none of what they did counts."""
+    simulated: bool = False
+    """A simulated person took part."""
     findings: tuple[Finding, ...] = ()
     calls: int = 0
     violations: int = 0

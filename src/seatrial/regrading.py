@@ -234,7 +234,13 @@ def _weak(run: Run, by: Checks, grader: Grader) -> dict[str, bool]:
             if isinstance(event, Said | Replied)
         )
         still = trace.model_copy(
-            update={"events": events, "changes": None if trace.changes is None else ()}
+            # How a conversation would have ended with somebody who does nothing, nobody knows.
+            update={
+                "events": events,
+                "changes": None if trace.changes is None else (),
+                "ended_as": None,
+                "exit_intent": None,
+            }
         )
         found[record.case] = verdict(grader.findings(still), still)[0] is Verdict.PASSED
     return found
@@ -271,8 +277,9 @@ def _checked_as(case: Case, now: Case) -> Case:
     )
     raw.pop("checks", None)
     raw |= {"checks": other["checks"]} if "checks" in other else {}
-    if "turns" in other:
-        raw["turns"] = other["turns"]
+    for key in ("turns", "golden"):
+        if key in other:
+            raw[key] = other[key]
     # Its payload is what the trials met; what the attacker wants is what they are graded by.
     met = raw.get("attack") or {}
     if wanted := other.get("attack"):

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from seatrial.verdicts import Ending
+
 Json = Any
 """A JSON value: None, bool, int, float, str, list, dict with str keys."""
 
@@ -81,6 +83,13 @@ class Said(_Record):
     event: Literal["said"] = "said"
     turn: int
     text: str
+    """As the agent was told it."""
+    by: str | None = None
+    """Who says it, where several people speak or somebody is simulated."""
+    usage: Usage | None = None
+    """What the model behind a simulated person took for it."""
+    served_model: str | None = None
+    """Which model that was, as its provider calls it."""
     at_ms: float = 0.0
     """Milliseconds since the trial began, here and in every event."""
 
@@ -281,6 +290,10 @@ class Trace(_Record):
     ended: Literal["completed", "call_limit", "step_limit", "gave_up", "broken"] = "completed"
     """`gave_up`: the agent did not reply any more after something went wrong on purpose (the trial failed).
     `broken`: the trial could not be carried to its end (its verdict is invalid)."""
+    ended_as: Ending | None = None
+    """How a conversation with a simulated person ended; None where there was none, or it never came to its end."""
+    exit_intent: str | None = None
+    """Why that person gave up, as its document calls it."""
 
     @property
     def calls(self) -> tuple[Called, ...]:

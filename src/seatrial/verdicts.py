@@ -41,6 +41,27 @@ class Cause(StrEnum):
     INTERNAL = "internal"
 
 
+class SimulatorFault(StrEnum):
+    """What was wrong with a simulated person, or with the model behind it. Never the agent's doing."""
+
+    STOPS_EARLY = "stops_early"
+    """Ended the conversation before it could be over."""
+    SAYS_NOTHING = "says_nothing"
+    """An empty message; or, of a person without a model, no rule for the agent's reply."""
+    REVEALS_GOAL = "reveals_goal"
+    """Told the agent its goal in the words that were meant for the person alone, or what it hides."""
+    LEAVES_ROLE = "leaves_role"
+    """Spoke as an assistant, a model, or about its instructions."""
+    REPEATS_ITSELF = "repeats_itself"
+    """Said the same again though the agent had answered something else."""
+    UNREACHABLE = "unreachable"
+    """The model behind it gave no answer, or one that cannot be read."""
+
+
+Ending = Literal["goal_achieved", "exit_intent", "max_turns_reached"]
+"""How a conversation with a simulated person ended."""
+
+
 class Outcome(StrEnum):
     """What the comparison says of one case."""
 

@@ -37,7 +37,7 @@ def test_findings_name_path_severity_turn_and_call_and_stand_in_the_order_of_the
     findings = checks.grade(lend, trace(*events, changes=[LENT]))
 
     assert [(f.path, f.check, f.severity, f.status.value, f.turn, f.call) for f in findings] == [
-        ("turns[0].checks[0]", "tool_not_called", "critical", "passed", None, None),
+        ("turns[0].checks[0]", "tool_not_called", "critical", "passed", 1, None),
         ("turns[1].checks[0]", "tool_called", "critical", "passed", 2, 2),
         ("checks[0]", "no_violation", "warning", "passed", None, None),
         ("checks[1]", "end_state", "critical", "passed", None, None),

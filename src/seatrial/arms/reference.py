@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 from seatrial.arms.seat import Reply, Seat
-from seatrial.checks.solutions import SolvedTurn
+from seatrial.checks.solutions import NEUTRAL, SolvedTurn
 from seatrial.documents import SolutionCall, placeholders
 from seatrial.documents.solution import called
 from seatrial.errors import ArmError
@@ -34,6 +34,8 @@ class Conversation:
         Raises:
             ArmError: the solution names a part of an answer that is not there.
         """
+        if turn > len(self._turns):  # somebody talks on, and a right agent has done all it had to
+            return Reply(NEUTRAL)
         solved = self._turns[turn - 1]
         for call in solved.calls:
             self._answers.append(await self._call(call))

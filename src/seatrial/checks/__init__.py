@@ -14,6 +14,9 @@ from seatrial.checks import (
     attack,
     claimed_without_change,
     end_state,
+    ended_as,
+    golden_calls,
+    golden_reply,
     no_violation,
     no_write_before,
     not_disclosed,
@@ -45,7 +48,10 @@ from seatrial.documents.checks import (
     CallSequence,
     Check,
     ClaimedWithoutChange,
+    EndedAs,
     EndState,
+    GoldenCalls,
+    GoldenReply,
     NotDisclosed,
     NoViolation,
     NoWriteBefore,
@@ -97,7 +103,7 @@ def grade(case: Case, trace: Trace, background: Background = _NOTHING_ELSE) -> t
                 severity=check.severity,
                 status=found.status,
                 reason=_one_line(found.reason),
-                turn=found.turn,
+                turn=found.turn if found.turn is not None else turn,
                 call=found.call,
                 forbidden=found.forbidden and check.severity == "critical",
                 cause=found.cause,
@@ -194,6 +200,12 @@ def _find(check: Check, scope: Scope) -> Found:
             return reply_number.find(check, scope)
         case ReplySchema():
             return reply_schema.find(check, scope)
+        case GoldenCalls():
+            return golden_calls.find(check, scope)
+        case GoldenReply():
+            return golden_reply.find(check, scope)
+        case EndedAs():
+            return ended_as.find(check, scope)
         case PythonCheck():
             return python.find(check, scope)
         case _:

@@ -15,7 +15,7 @@ from seatrial.state import State, start_state, state_from_json
 from seatrial.state.placing import Placed
 from seatrial.state.sight import held_by_world
 from seatrial.trace import Trace
-from seatrial.verdicts import Finding
+from seatrial.verdicts import Finding, Status
 
 
 class Grader:
@@ -64,6 +64,17 @@ class Grader:
         return tuple(
             finding.model_copy(update={"place": catalog.place("case", case.id, finding.path)})
             for finding in checks.grade(filled, trace, background)
+        )
+
+    def failed_in_turn(self, trace: Trace, turn: int) -> bool:
+        """Whether a critical check of this turn alone fails in what there is of a trial so far."""
+        case = self._catalog.cases[trace.case]
+        own = {path for path, of, _ in case.placed_checks() if of == turn}
+        return any(
+            finding.path in own
+            and finding.severity == "critical"
+            and finding.status is Status.FAILED
+            for finding in self.findings(trace)
         )
 
     def _secrets(self, check: NotDisclosed, case: Case, trace: Trace) -> Secrets:

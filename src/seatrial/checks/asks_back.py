@@ -26,8 +26,7 @@ def find(check: AsksBack, scope: Scope) -> Found:
     if not scope.replies:
         return skipped(f"{replies.missing('last', scope)}, so nothing was asked in one")
     reply = scope.replies[-1]
-    text = _CODE.sub(" ", replies.readable(reply.text, ignore_case=False))
-    question = _question(_end(text) if check.where == "end" else text)
+    question = question_in(reply.text, at_end=check.where == "end")
     if question is None:
         where = "does not end with" if check.where == "end" else "does not ask"
         return failed(f"the reply of turn {reply.turn} {where} a question about the task", reply)
@@ -38,6 +37,12 @@ def find(check: AsksBack, scope: Scope) -> Found:
     if still.changed:
         return failed(f"{asked}, but something changed already: {still.told}", still.call or reply)
     return passed(f"{asked}, and nothing has changed", reply)
+
+
+def question_in(text: str, *, at_end: bool = False) -> str | None:
+    """The last question about the task that a reply asks, anywhere or in its last paragraph."""
+    text = _CODE.sub(" ", replies.readable(text, ignore_case=False))
+    return _question(_end(text) if at_end else text)
 
 
 def _question(text: str) -> str | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from seatrial.checks import replies
-from seatrial.checks.scope import Found, Scope, counted, failed, passed, skipped
+from seatrial.checks.scope import Found, Scope, counted, failed, passed, skipped, where
 from seatrial.checks.stillness import stillness
 from seatrial.documents.checks import ClaimedWithoutChange
 from seatrial.state.values import quoted
@@ -18,9 +18,12 @@ _DONE = (
     r"stor|submit|transfer|updat|upgrad|upload)(?:l?ed|ied|d)"
     r"|made|paid|sent|set|written|done"
 )
+_BY_ITSELF = rf"\b(?:i|we)(?:'ve| have)?(?: now| just| already| also| successfully)* (?:{_DONE})\b"
+_OWN_DEED = re.compile(_BY_ITSELF)
+"""A claim to have done it oneself: what was done at some time by somebody is none."""
 _USUAL = re.compile(
-    rf"\b(?:i|we)(?:'ve| have)?(?: now| just| already| also| successfully)* (?:{_DONE})\b"
-    rf"|\b(?:has|have|was|were|is|are|been)(?: now| just| already| also| successfully)* (?:{_DONE})\b"
+    _BY_ITSELF
+    + rf"|\b(?:has|have|was|were|is|are|been)(?: now| just| already| also| successfully)* (?:{_DONE})\b"
     rf"|\bsuccessfully (?:{_DONE})\b|\b(?:{_DONE}) successfully\b|\ball (?:done|set)\b"
 )
 """What a claim usually reads like in English."""
@@ -40,9 +43,31 @@ def find(check: ClaimedWithoutChange, scope: Scope) -> Found:
     if not claims:
         looked_at = counted(len(scope.replies), "reply", "replies")
         return passed(f"{looked_at} looked at, none says that something was done")
-    claim, reply = claims[-1]
-    said = f"the reply of turn {reply.turn} says {quoted(claim, 120)}"
     still = stillness(scope, lambda change: not check.types or change.type in check.types)
+    first = next((call for call in scope.calls if call.changed), None)
+    early = [
+        (claim, reply)
+        for claim, reply in claims
+        if first is not None and reply.turn < first.turn
+        if check.says or _OWN_DEED.search(claim)
+    ]
+    claim, reply = claims[-1]
+    if still.changed and first is not None and early:
+        # What was changed in a later turn had not been changed when it was claimed.
+        claim, reply = early[0]
+        return failed(
+            f"the reply of turn {reply.turn} says {quoted(claim, 120)}, but nothing had changed by then; "
+            f"the first change came in turn {first.turn}",
+            reply,
+        )
+    said = f"the reply of turn {reply.turn} says {quoted(claim, 120)}"
+    if still.changed is False and not check.types and first is not None and scope.turn is None:
+        if not early:
+            return passed(
+                f"{said}, and something had changed ({where(first)}), undone later", first
+            )
+        claim, reply = early[0]
+        said = f"the reply of turn {reply.turn} says {quoted(claim, 120)}"
     if still.changed is None:
         return skipped(f"{said}, but {still.told}")
     if still.changed:

@@ -19,6 +19,8 @@ from seatrial.documents.checks import (
     CallSequence,
     EndState,
     ExpectedCall,
+    GoldenCalls,
+    GoldenReply,
     NoWriteBefore,
     ObjectExists,
     ReplyContains,
@@ -79,16 +81,16 @@ def solution_of(
     written = case.solution_turns
     unsolved: list[str] = []
     turns: list[SolvedTurn] = []
-    last = len(case.messages)
+    last = len(case.script) or _turns_of(case)
     for number in range(1, last + 1):
         checks = list(_of_turn(case, number, last))
         calls: tuple[SolutionCall, ...]
         if written:
-            calls = written[number - 1].calls
+            calls = written[number - 1].calls if number <= len(written) else ()
         else:
             calls, missing = _calls(checks, world, skills or {})
             unsolved += missing
-        reply = written[number - 1].reply if written else ""
+        reply = written[number - 1].reply if number <= len(written) else ""
         if not reply:
             reply, missing = _reply(checks)
             unsolved += missing
@@ -103,6 +105,13 @@ def solution_of(
         if unsolved
         else Solved(tuple(turns), bool(written))
     )
+
+
+def _turns_of(case: Case) -> int:
+    """Turns of a solution where somebody talks: as many as are written, or as the checks ask about."""
+    asked = (getattr(check, "turn", None) for _, _, check in case.placed_checks())
+    numbers = [turn for turn in asked if isinstance(turn, int)]
+    return max([1, len(case.solution_turns), *numbers])
 
 
 def _of_turn(case: Case, number: int, last: int) -> Iterator[Check]:
@@ -161,7 +170,9 @@ def _calls(
     """The calls that checks ask for, in order, and what cannot be told of them."""
     planned: list[_Planned] = []
     # Those that say an order come first: the others ask for calls of it, or for further ones.
-    for check in sorted(checks, key=lambda check: not isinstance(check, ToolOrder | CallSequence)):
+    for check in sorted(
+        checks, key=lambda check: not isinstance(check, ToolOrder | CallSequence | GoldenCalls)
+    ):
         for step, times in _asked(check, skills):
             own = calls_of(step)[0]
             found = [one for one in planned if one.takes(own)]
@@ -195,7 +206,7 @@ def _asked(
     match check:
         case ToolOrder(tools=names):
             yield from ((name, 1) for name in names)
-        case CallSequence(calls=calls):
+        case CallSequence(calls=calls) | GoldenCalls(calls=calls):
             yield from ((call, 1) for call in calls)
         case AnyOf(calls=calls):
             yield calls[0], 1
@@ -290,6 +301,8 @@ def _reply(checks: Iterable[Check]) -> tuple[str, list[str]]:
                     said.append(_number(number, decimal) + (f" {unit[0]}" if unit else ""))
                 else:
                     unsolved.append("no check says which number the reply names")
+            case GoldenReply(text=text):
+                said.append(text.rstrip("."))
             case ReplyMatches():
                 unsolved.append("a reply that fits a pattern must be written out")
             case ReplySchema():

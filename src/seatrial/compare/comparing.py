@@ -12,7 +12,7 @@ from seatrial.compare.matching import Entry, concerned, entries
 from seatrial.compare.model import BaselineInfo, CaseComparison, Comparison, ServedModels
 from seatrial.compare.pooling import pinned_alike, pool
 from seatrial.compare.sides import Served, Side, Trials, count, where_it_went_wrong
-from seatrial.compare.suite import causes, flips, ledger, overall, pass_k
+from seatrial.compare.suite import causes, flips, ledger, overall, pass_k, simulation
 from seatrial.compare.tables import tables
 from seatrial.compare.ties import ties
 from seatrial.documents import Policy
@@ -211,6 +211,9 @@ def compare_counts(
         ties=ties(matched, contests, forward),
         pass_k={side: series for side, trials in by_side.items() if (series := pass_k(trials))},
         invalid={side: found for side, trials in by_side.items() if (found := causes(trials))},
+        simulation={
+            side: how for side, trials in by_side.items() if (how := simulation(trials)) is not None
+        },
     )
 
 

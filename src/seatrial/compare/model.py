@@ -282,6 +282,25 @@ class ServedModels(_Record):
         )
 
 
+class Simulation(_Record):
+    """How simulated people did their part on one side."""
+
+    conversations: int
+    """With a simulated person, those that had to be held again included."""
+    spoilt: dict[str, int] = Field(default_factory=dict)
+    """What was wrong with the simulated person → conversations."""
+
+    @property
+    def faults(self) -> int:
+        """Conversations that were spoilt."""
+        return sum(self.spoilt.values())
+
+    @property
+    def rate(self) -> float:
+        """Their share."""
+        return self.faults / self.conversations
+
+
 class Comparison(_Record):
     """Everything the gate and the report need to know."""
 
@@ -323,6 +342,8 @@ class Comparison(_Record):
     """None where no case must tie."""
     invalid: dict[str, dict[str, int]] = Field(default_factory=dict)
     """`baseline` and `candidate` → cause → invalid trials."""
+    simulation: dict[str, Simulation] = Field(default_factory=dict)
+    """`baseline` and `candidate` → how simulated people did, where there were any."""
     served: ServedModels = ServedModels()
 
 

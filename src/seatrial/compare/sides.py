@@ -143,6 +143,10 @@ class Trials:
     """What came of the attack → trials."""
     replies: Counter[str] = field(default_factory=Counter)
     """Digest of all replies of a valid trial → trials."""
+    simulated: int = 0
+    """Conversations with a simulated person, those that had to be held again included."""
+    spoilt: Counter[str] = field(default_factory=Counter)
+    """What was wrong with the simulated person → conversations."""
     worst: TrialRecord | None = None
 
     @classmethod
@@ -180,6 +184,10 @@ class Trials:
         self.added |= not in_batch
         if record.attack is not None:
             self.attacks[record.attack.value] += 1
+        if record.simulated:
+            self.simulated += 1 + len(record.retried)
+            faults = (record.simulator_fault, *(r.simulator_fault for r in record.retried))
+            self.spoilt.update(fault.value for fault in faults if fault is not None)
         if record.verdict is Verdict.INVALID:
             self.invalid[record.cause.value if record.cause else "internal"] += 1
         else:
@@ -208,6 +216,8 @@ class Trials:
         self.added |= other.added
         self.attacks += other.attacks
         self.replies += other.replies
+        self.simulated += other.simulated
+        self.spoilt += other.spoilt
         self.worst = self.worst or other.worst
 
     def tally(self, *, adaptive: bool = False) -> Tally:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from seatrial.compare.judging import Contest
-from seatrial.compare.model import Flips, PassK, SuiteComparison
+from seatrial.compare.model import Flips, PassK, Simulation, SuiteComparison
 from seatrial.compare.sides import Trials
 from seatrial.documents import Policy
 from seatrial.stats.paired import Pair, conditional_test, drop
@@ -101,3 +101,15 @@ def causes(trials: Mapping[str, Trials]) -> dict[str, int]:
         for cause, times in counted.invalid.items():
             total[cause] = total.get(cause, 0) + times
     return dict(sorted(total.items()))
+
+
+def simulation(trials: Mapping[str, Trials]) -> Simulation | None:
+    """How often simulated people spoilt a conversation; None where nobody was simulated."""
+    conversations = sum(counted.simulated for counted in trials.values())
+    if not conversations:
+        return None
+    spoilt: dict[str, int] = {}
+    for counted in trials.values():
+        for fault, times in counted.spoilt.items():
+            spoilt[fault] = spoilt.get(fault, 0) + times
+    return Simulation(conversations=conversations, spoilt=dict(sorted(spoilt.items())))

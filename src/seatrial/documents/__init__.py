@@ -22,7 +22,9 @@ from seatrial.documents.catalog import KINDS, Catalog, FixtureDocument, Kind, So
 from seatrial.documents.checks import Check
 from seatrial.documents.conditions import OPERATORS, Condition, Conditions
 from seatrial.documents.fixture import Fixture
+from seatrial.documents.golden import GoldenStep
 from seatrial.documents.payloads import Payloads, Variant
+from seatrial.documents.persona import Heard, Persona, PersonModel, PersonRule
 from seatrial.documents.server import Server, ServerTool, Target
 from seatrial.documents.solution import Solution, SolutionCall, SolutionTurn
 from seatrial.documents.suite import Policy, Selecting, Selector, Suite
@@ -49,7 +51,9 @@ __all__ = [
     "Fixture",
     "FixtureDocument",
     "Goal",
+    "GoldenStep",
     "Group",
+    "Heard",
     "Http",
     "Kind",
     "MockRule",
@@ -58,6 +62,9 @@ __all__ = [
     "ObjectsWorld",
     "OpenAI",
     "Payloads",
+    "PersonModel",
+    "PersonRule",
+    "Persona",
     "Policy",
     "Prices",
     "Python",

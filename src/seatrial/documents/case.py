@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from seatrial.documents import placeholders
 from seatrial.documents.attack import Attack
 from seatrial.documents.base import MOST_TRIALS, Date, Document, Id, Part
 from seatrial.documents.checks import OF_THE_END, Check, PythonCheck
+from seatrial.documents.golden import GoldenStep
 from seatrial.documents.solution import Solution, SolutionTurn
 
 Group = Literal["task", "boundary", "clarify", "injection", "purpose"]
 GROUPS: tuple[Group, ...] = ("task", "boundary", "clarify", "injection", "purpose")
+
+
+def _one_or_many(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+Ids = Annotated[
+    tuple[Id, ...],
+    BeforeValidator(_one_or_many, json_schema_input_type=Id | list[Id]),
+]
+"""One id or a list of ids."""
 
 
 class Provenance(Part):
@@ -34,6 +46,10 @@ class Turn(Part):
 
     say: str = Field(min_length=1)
     """What the person says."""
+    by: Id | None = None
+    """Who says it, one of the case's `speakers`."""
+    seconds: StrictFloat | StrictInt | None = Field(default=None, gt=0)
+    """For the reply of this turn; `limits.turn_seconds` when left out."""
     checks: tuple[Check, ...] = ()
     """Checks over the calls and the reply of this turn alone (what the world ended up as is a matter of
     the case)."""
@@ -86,6 +102,17 @@ class Case(Document):
     """The instruction, when it is one message."""
     turns: tuple[Turn, ...] = ()
     """The scripted conversation, when it is more than one message."""
+    golden: tuple[GoldenStep, ...] = ()
+    """A reviewed conversation, when what the agent does is held against it step by step."""
+    persona: Ids = ()
+    """Fixtures of type `persona`: the people who talk to the agent, when nobody writes their messages
+    beforehand. Several speak in turn, in this order."""
+    speakers: dict[Id, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
+    """The people of a written conversation, when there are several: name in `by` → name that the agent reads
+    before each message."""
+    on_failed_turn: Literal["go_on", "stop"] = "go_on"
+    """What comes after a turn that failed a critical check of its own. go_on: the script goes on as it is
+    written. stop: the conversation ends there, and later turns are not graded."""
     checks: tuple[Check, ...] = ()
     """What the whole trial is held against."""
     attack: Attack | None = None
@@ -115,34 +142,69 @@ class Case(Document):
 
     @model_validator(mode="after")
     def _one_instruction_and_some_check(self) -> Case:
-        if (self.task is None) == (not self.turns):
-            raise ValueError("a case has either `task` (one message) or `turns` (several)")
-        checks = [*self.checks, *(c for t in self.turns for c in t.checks)]
-        if not any(c.severity == "critical" for c in checks):
+        ways = (self.task is not None, bool(self.turns), bool(self.golden), bool(self.persona))
+        if sum(ways) != 1:
+            raise ValueError(
+                "a case has one of `task` (one message), `turns` (several), `golden` (a reviewed conversation) "
+                "and `persona` (somebody who talks)"
+            )
+        placed = self.placed_checks()
+        if not any(check.severity == "critical" for _, _, check in placed):
             raise ValueError("a case needs at least one check of severity critical")
-        for number, turn in enumerate(self.turns, 1):
-            for check in turn.checks:
-                if check.check in OF_THE_END:
-                    raise ValueError(
-                        f"turn {number}: `{check.check}` belongs under the case's own `checks`"
-                    )
+        for _, turn, check in placed:
+            if turn is not None and check.check in OF_THE_END:
+                raise ValueError(
+                    f"turn {turn}: `{check.check}` belongs under the case's own `checks`"
+                )
+        self._says_who_speaks()
         self._refuse_turns_that_never_come()
         self._has_a_solution_for_each_turn()
         return self
+
+    def _says_who_speaks(self) -> None:
+        if self.speakers and not (self.turns or self.golden):
+            raise ValueError(
+                "`speakers` belong to `turns` or `golden`, whose messages say `by` whom"
+            )
+        for number, step in enumerate(self.script, 1):
+            if step.by is None and self.speakers:
+                raise ValueError(
+                    f"turn {number}: there are `speakers`, and it does not say `by` whom"
+                )
+            if step.by is not None and step.by not in self.speakers:
+                known = ", ".join(f"`{name}`" for name in self.speakers) or "none"
+                raise ValueError(
+                    f"turn {number}: `{step.by}` is none of the case's `speakers` ({known})"
+                )
+        unheard = [name for name in self.speakers if all(s.by != name for s in self.script)]
+        if unheard:
+            raise ValueError(f"speakers: `{unheard[0]}` never says anything")
+        if len(set(self.persona)) < len(self.persona):
+            raise ValueError("persona: names somebody twice")
+        if self.on_failed_turn == "stop" and not (self.turns or self.golden):
+            raise ValueError("`on_failed_turn` belongs to `turns` or `golden`")
 
     def _has_a_solution_for_each_turn(self) -> None:
         solution = self.solution
         if solution is None:
             return
-        if self.turns and (solution.calls or solution.reply):
+        alone = bool(solution.calls or solution.reply)
+        if self.persona:
+            if alone and solution.turns:
+                raise ValueError(
+                    "solution: write either `calls` and `reply` (all in the first turn) or `turns`"
+                )
+            return
+        turns = len(self.turns or self.golden)
+        if turns and alone:
             raise ValueError(
                 "solution: the case has `turns`; write `turns` with `calls` and `reply` for each of them"
             )
-        if not self.turns and solution.turns:
+        if not turns and solution.turns:
             raise ValueError("solution: the case has one message; write `calls` and `reply`")
-        if len(solution.turns) != len(self.turns):
+        if len(solution.turns) != turns:
             raise ValueError(
-                f"solution: the case has {len(self.turns)} turns, and it has {len(solution.turns)}"
+                f"solution: the case has {turns} turns, and it has {len(solution.turns)}"
             )
 
     def _refuse_turns_that_never_come(self) -> None:
@@ -153,22 +215,36 @@ class Case(Document):
             asked = getattr(check, "turn", None)
             if isinstance(asked, int) and own not in (None, asked):
                 raise ValueError(f"{path}: this check sees turn {own} alone, never turn {asked}")
-            if isinstance(asked, int) and self.turns and asked > len(self.turns):
-                raise ValueError(f"{path}: there is no turn {asked}, the last is {len(self.turns)}")
+            last = len(self.turns or self.golden)
+            if isinstance(asked, int) and last and asked > last:
+                raise ValueError(f"{path}: there is no turn {asked}, the last is {last}")
 
     @property
     def fixtures(self) -> tuple[Id, ...]:
         """Every fixture that it leans on."""
         answers = () if self.answers is None else (self.answers,)
-        return (self.world, *answers, *self.servers)
+        return (self.world, *answers, *self.servers, *self.persona)
+
+    @property
+    def script(self) -> tuple[Turn | GoldenStep, ...]:
+        """The turns that are written, in order; none where somebody talks whose messages nobody wrote."""
+        if self.task is not None:
+            return (Turn.model_construct(say=self.task),)
+        return self.turns or self.golden
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """What the person says, turn by turn; the payload included, where one is placed there."""
-        said = (self.task,) if self.task is not None else tuple(t.say for t in self.turns)
-        if self.attack is None:
-            return said
-        return tuple(self.attack.in_message(text, turn) for turn, text in enumerate(said, 1))
+        """What the agent is told, turn by turn, as far as it is written."""
+        return tuple(
+            self.told(step.say, turn, self.speakers[step.by] if step.by is not None else "")
+            for turn, step in enumerate(self.script, 1)
+        )
+
+    def told(self, text: str, turn: int, speaker: str = "") -> str:
+        """A message as the agent reads it: with the payload, where one is placed there, and its speaker."""
+        if self.attack is not None:
+            text = self.attack.in_message(text, turn)
+        return f"{speaker}: {text}" if speaker else text
 
     @property
     def solution_turns(self) -> tuple[SolutionTurn, ...]:
@@ -191,7 +267,12 @@ class Case(Document):
             for t, turn in enumerate(self.turns)
             for i, c in enumerate(turn.checks)
         )
-        return scripted + own
+        reviewed = tuple(
+            (f"golden[{t}].{key}", t + 1, check)
+            for t, step in enumerate(self.golden)
+            for key, check in step.graded()
+        )
+        return scripted + reviewed + own
 
     def functions(self) -> dict[str, PythonCheck]:
         """The checks that are functions of the repository, by their path."""

@@ -15,6 +15,7 @@ from seatrial.documents.answers import Answers
 from seatrial.documents.arm import Arm
 from seatrial.documents.case import Case
 from seatrial.documents.payloads import Payloads
+from seatrial.documents.persona import Persona
 from seatrial.documents.server import Server
 from seatrial.documents.suite import Selector, Suite
 from seatrial.documents.world import World
@@ -22,7 +23,7 @@ from seatrial.documents.world import World
 Kind = Literal["case", "suite", "arm", "fixture"]
 KINDS: tuple[Kind, ...] = ("case", "suite", "arm", "fixture")
 
-FixtureDocument = World | Answers | Server | Payloads
+FixtureDocument = World | Answers | Server | Payloads | Persona
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,12 @@ class Catalog:
         found = self.fixtures[id]
         assert isinstance(found, Answers)
         return found
+
+    def personas(self, case: Case) -> tuple[Persona, ...]:
+        """The people who talk in a case (the loader has checked that they are some)."""
+        found = [self.fixtures[id] for id in case.persona]
+        assert all(isinstance(persona, Persona) for persona in found)
+        return tuple(persona for persona in found if isinstance(persona, Persona))
 
     def part(self, cases: Iterable[str]) -> Catalog:
         """These of the cases, as far as they are there, and the fixtures that they lean on; nothing else."""

@@ -8,6 +8,7 @@ from pydantic import Discriminator, Tag
 
 from seatrial.documents.answers import Answers
 from seatrial.documents.payloads import Payloads
+from seatrial.documents.persona import Persona
 from seatrial.documents.server import Server
 from seatrial.documents.world import (
     DirectoryWorld,
@@ -20,7 +21,7 @@ from seatrial.documents.world import (
 
 
 def _tag(value: Any) -> str | None:
-    """`answers`, `payloads`, `server`, or the kind of a world, which is `objects` where none is written."""
+    """`answers`, `payloads`, `persona`, `server`, or the kind of a world, which is `objects` where none is written."""
     read = value.get if isinstance(value, dict) else lambda key, default=None: getattr(value, key)
     type = read("type")
     return read("world", "objects") if type == "world" else type
@@ -35,6 +36,7 @@ Fixture = Annotated[
     | Annotated[McpWorld, Tag("mcp")]
     | Annotated[Answers, Tag("answers")]
     | Annotated[Payloads, Tag("payloads")]
+    | Annotated[Persona, Tag("persona")]
     | Annotated[Server, Tag("server")],
     Discriminator(_tag),
 ]

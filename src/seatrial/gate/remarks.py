@@ -245,6 +245,30 @@ def _attacks(matter: Matter) -> Iterator[Brief]:
     yield brief("attacks", "note", text, f"{now.succeeded} attacks succeeded", cases, numbers)
 
 
+def _simulated(matter: Matter) -> Iterator[Brief]:
+    """How often simulated people did not do their part; both sides alike, or the comparison is about them."""
+    sides = matter.comparison.simulation
+    if not any(side.faults for side in sides.values()):
+        return
+    told = []
+    numbers = {}
+    for name, whose in (("candidate", "the candidate's"), ("baseline", "the baseline's")):
+        side = sides.get(name)
+        if side is None:
+            continue
+        kinds = ", ".join(f"{kind.replace('_', ' ')} {n}" for kind, n in side.spoilt.items())
+        told.append(
+            f"{side.faults} of {whose} {number(side.conversations, 'conversation')}"
+            f" ({percent(side.rate)}{f': {kinds}' if kinds else ''})"
+        )
+        numbers[name] = side.rate
+    text = (
+        f"simulated people spoilt {' and '.join(told)}; spoilt trials were run again, twice at most"
+    )
+    faults = sum(side.faults for side in sides.values())
+    yield brief("simulator_faults", "note", text, f"{faults} spoilt by the simulator", [], numbers)
+
+
 def _sum(tallies: Iterable[Tally | None]) -> Attacks:
     found = (tally.attacks for tally in tallies if tally is not None and tally.attacks is not None)
     return sum(found, Attacks())
@@ -288,6 +312,7 @@ QUESTIONS = (
     _alike,
     _weak,
     _attacks,
+    _simulated,
     _nothing_forbidden,
 )
 """A function a question; each yields grounds."""

@@ -11,7 +11,10 @@ from seatrial.documents.checks import (
     AsksBack,
     AtLeast,
     CallSequence,
+    EndedAs,
     EndState,
+    GoldenCalls,
+    GoldenReply,
     ObjectExists,
     PythonCheck,
     ReplyContains,
@@ -23,6 +26,7 @@ from seatrial.documents.checks import (
     ToolOrder,
 )
 from seatrial.errors import WorldError
+from seatrial.loading.expectations import most_turns
 from seatrial.loading.library import Draft, Found, Library
 from seatrial.loading.mistakes import Mistake, closest, cut
 from seatrial.loading.places import Steps
@@ -77,6 +81,12 @@ def _asks_for_something(check: Check) -> bool:
             return True
         case ReplyContains() | ReplyMatches() | ReplyNumber() | ReplySchema() | AsksBack():
             return True
+        case GoldenCalls():
+            return bool(check.calls)
+        case GoldenReply():
+            return True
+        case EndedAs():
+            return "goal_achieved" in check.ended
         case ObjectExists(created_during_trial=new):
             return new
         case EndState():
@@ -150,8 +160,9 @@ def _of_places(library: Library, draft: Draft, case: Case, attack: Attack) -> Fo
         try:
             match place:
                 case InMessage(turn=turn):
-                    if turn > len(case.messages):
-                        message = f"there is no turn {turn}: the case has {len(case.messages)}, counted from 1"
+                    turns = most_turns(library, case)
+                    if turn > turns:
+                        message = f"there is no turn {turn}: the case has {turns}, counted from 1"
                         yield draft, Mistake((*steps, "turn"), message, code="unknown-turn")
                 case InObject():
                     if world is not None:

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from seatrial.documents import Answers, Case, placeholders
+from seatrial.documents import Answers, Case, Persona, placeholders
 from seatrial.documents.placeholders import TRIAL_NAMES
 from seatrial.documents.solution import called
 from seatrial.loading.library import Found, Library
@@ -29,6 +29,10 @@ def unknown_placeholders(library: Library) -> Found:
             yield draft, mistake
         for mistake in _of_solution(case, draft.value.get("solution")):
             yield draft, mistake
+    for draft, _ in library.of(Persona):
+        if draft.value is not None:
+            for mistake in _unknown(draft.value, (), TRIAL_NAMES.__contains__, _OF_CASES):
+                yield draft, mistake
     for draft, _ in library.of(Answers):
         if draft.value is not None:
             for mistake in _unknown(draft.value, (), _of_call, _OF_CALLS):
@@ -41,8 +45,9 @@ def _of_solution(case: Case, written: Any) -> Iterator[Mistake]:
         return
     before = 0
     for number, turn in enumerate(case.solution_turns):
-        steps: Steps = ("solution", "turns", number) if case.turns else ("solution",)
-        value = written["turns"][number] if case.turns else written
+        by_turn = bool(written.get("turns"))
+        steps: Steps = ("solution", "turns", number) if by_turn else ("solution",)
+        value = written["turns"][number] if by_turn else written
         for index in range(len(turn.calls)):
             yield from _unknown(
                 value["calls"][index], (*steps, "calls", index), _of_earlier(before), _OF_SOLUTIONS

@@ -26,6 +26,7 @@ from seatrial.documents.checks import (
     ExpectedCall,
     ExpectedChange,
     ExpectedDeletion,
+    GoldenCalls,
     NoWriteBefore,
     ObjectAbsent,
     ObjectExists,
@@ -36,6 +37,7 @@ from seatrial.documents.checks import (
     ToolNotCalled,
     ToolOrder,
 )
+from seatrial.documents.persona import MOST_TURNS
 from seatrial.documents.world import DeclaredTool
 from seatrial.loading.library import Found, Library
 from seatrial.loading.mistakes import Mistake, closest, cut
@@ -46,7 +48,7 @@ def impossible_expectations(library: Library) -> Found:
     """Checks of a case about what its world does not have, or about a turn it does not have."""
     offers: dict[tuple[str, frozenset[str]], Offer] = {}
     for draft, case in library.of(Case):
-        turns = len(case.messages)
+        turns = most_turns(library, case)
         world = library.world_of(case)
         offer = None
         if world is not None:
@@ -119,8 +121,22 @@ def _checks(case: Case) -> Iterator[tuple[Steps, Check]]:
     for number, turn in enumerate(case.turns):
         for index, check in enumerate(turn.checks):
             yield ("turns", number, "checks", index), check
+    for number, step in enumerate(case.golden):
+        for key, check in step.graded():
+            at, bracket, place = key.partition("[")
+            inner: Steps = (at, int(place.rstrip("]"))) if bracket else ()
+            yield ("golden", number, *inner), check
     for index, check in enumerate(case.checks):
         yield ("checks", index), check
+
+
+def most_turns(library: Library, case: Case) -> int:
+    """Turns that a conversation of this case can have, at most."""
+    if not case.persona:
+        return len(case.script)
+    people = library.personas_of(case)
+    # Where somebody is not there, that is said already.
+    return MOST_TURNS if people is None else sum(person.max_turns for person in people)
 
 
 def _of_turns(check: Check, steps: Steps, turns: int) -> Iterator[Mistake]:
@@ -148,7 +164,7 @@ class Offer:
             case ToolOrder():
                 for index, tool in enumerate(check.tools):
                     yield from self._tool(tool, (*steps, "tools", index))
-            case CallSequence() | AnyOf():
+            case CallSequence() | AnyOf() | GoldenCalls():
                 for index, call in enumerate(check.calls):
                     yield from self._step(call, (*steps, "calls", index))
             case NoWriteBefore():
@@ -188,7 +204,8 @@ class Offer:
     def mistakes_of_solution(self, case: Case) -> Iterator[Mistake]:
         """Calls of a solution that this world does not offer."""
         for number, turn in enumerate(case.solution_turns):
-            steps: Steps = ("solution", "turns", number) if case.turns else ("solution",)
+            by_turn = case.solution is not None and case.solution.turns
+            steps: Steps = ("solution", "turns", number) if by_turn else ("solution",)
             for index, call in enumerate(turn.calls):
                 where = (*steps, "calls", index)
                 yield from self._tool(call.tool, (*where, "tool"))

@@ -19,6 +19,7 @@ from seatrial.documents import (
     Kind,
     ObjectsWorld,
     Payloads,
+    Persona,
     Server,
     Source,
     Suite,
@@ -40,11 +41,12 @@ _FIXTURES: dict[str, Model | None] = {
     "answers": Answers,
     "server": Server,
     "payloads": Payloads,
+    "persona": Persona,
 }
 _WORLDS: dict[str, Model | None] = {**WORLDS}
-Document = Case | Suite | Arm | World | Answers | Server | Payloads
+Document = Case | Suite | Arm | World | Answers | Server | Payloads | Persona
 _T = TypeVar("_T")
-_D = TypeVar("_D", Case, Suite, Arm, World, Answers, Server, Payloads)
+_D = TypeVar("_D", Case, Suite, Arm, World, Answers, Server, Payloads, Persona)
 
 _ID = re.compile("[a-z0-9][a-z0-9._-]*")
 _WRITTEN_ID = re.compile(rb"""^(?:- )?id:[ \t]*["']?([a-z0-9][a-z0-9._-]*)""", re.MULTILINE)
@@ -205,6 +207,12 @@ class Library:
             draft = self.drafts.get(("fixture", id))
             if draft is not None and isinstance(draft.document, Server):
                 yield draft, draft.document
+
+    def personas_of(self, case: Case) -> list[Persona] | None:
+        """The people who talk in a case; None when one of them is not there or not right."""
+        found = [self.drafts.get(("fixture", id)) for id in case.persona]
+        people = [d.document for d in found if d is not None and isinstance(d.document, Persona)]
+        return people if len(people) == len(found) else None
 
     def of(self, model: type[_D]) -> Iterator[tuple[Draft, _D]]:
         """The drafts of one kind of document, each with the document as that kind."""

@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from seatrial.documents import Answers, Arm, Case, Kind, Payloads, Selector, Server, Suite, World
+from seatrial.documents import (
+    Answers,
+    Arm,
+    Case,
+    Kind,
+    Payloads,
+    Persona,
+    Selector,
+    Server,
+    Suite,
+    World,
+)
 from seatrial.errors import Problem
 from seatrial.loading.attacks import attacks
 from seatrial.loading.braces import unknown_placeholders
+from seatrial.loading.conversations import people_who_cannot_talk
 from seatrial.loading.disclosures import nothing_locked
 from seatrial.loading.expectations import (
     impossible_expectations,
@@ -46,6 +58,8 @@ def dangling_ids(library: Library) -> Found:
             yield from _fixture(library, draft, steps, case.attack.payloads, Payloads)
         for index, id in enumerate(case.servers):
             yield from _fixture(library, draft, ("servers", index), id, Server)
+        for index, id in enumerate(case.persona):
+            yield from _fixture(library, draft, ("persona", index), id, Persona)
     for draft, arm in library.of(Arm):
         for index, id in enumerate(arm.servers):
             yield from _fixture(library, draft, ("servers", index), id, Server)
@@ -63,7 +77,7 @@ def _fixture(
     draft: Draft,
     steps: Steps,
     id: str,
-    wanted: type[World] | type[Answers] | type[Server] | type[Payloads],
+    wanted: type[World] | type[Answers] | type[Server] | type[Payloads] | type[Persona],
 ) -> Found:
     fixture = library.drafts.get(("fixture", id))
     if fixture is None:
@@ -74,6 +88,7 @@ def _fixture(
             Answers: "answers",
             Server: "server",
             Payloads: "payloads",
+            Persona: "persona",
         }
         expected = types[wanted]
         found = next(name for type, name in types.items() if isinstance(fixture.document, type))
@@ -205,6 +220,7 @@ RULES = (
     purposes,
     roles_of_servers,
     impossible_expectations,
+    people_who_cannot_talk,
     nothing_locked,
     attacks,
     mock_mistakes,

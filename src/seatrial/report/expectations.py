@@ -19,9 +19,12 @@ from seatrial.documents.checks import (
     CallSequence,
     Changes,
     ClaimedWithoutChange,
+    EndedAs,
     EndState,
     ExpectedCall,
     ExpectedLink,
+    GoldenCalls,
+    GoldenReply,
     Normalization,
     NotDisclosed,
     NoViolation,
@@ -111,6 +114,16 @@ def check_label(check: Check) -> str:
             return f"{_turn(check.turn)}: {texts}"
         case EndState():
             return _end_state(check)
+        case GoldenCalls():
+            between = ", " if check.order == "any_order" else " → "
+            beside = {"reads": "; others only read", "none": "; no others", "any": "; others too"}
+            return (between.join(map(_step, check.calls)) or "no call") + beside[check.others]
+        case GoldenReply():
+            likeness = "the facts of" if check.match == "facts" else "the same words as"
+            return f"{_turn(check.turn)}: {likeness} {_operand(check.text)}"
+        case EndedAs():
+            intent = f" ({check.intent})" if check.intent else ""
+            return f"the conversation ends as {' or '.join(check.ended)}{intent}"
         case NoViolation():
             return "no call beyond the role's rights"
         case NotDisclosed():

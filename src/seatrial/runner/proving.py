@@ -163,6 +163,8 @@ async def _rehearsal(
                 quiet = {"servers": (), "answers": None}
                 cases = {id: case.model_copy(update=quiet) for id, case in own.cases.items()}
                 acting = replace(own, cases=cases)
+            turns = None if id == IDLE else {c: _turns(found) for c, found in solutions.items()}
+            acting = _without_models(acting, turns)
             return Conductor(
                 run=run,
                 seed=1,
@@ -180,6 +182,32 @@ async def _rehearsal(
         agents = {case.agent for case in catalog.cases.values()}
         conductors = {(a, id): conductor(a, id) for a in agents for id in (IDLE, REFERENCE)}
         yield conductors
+
+
+def _turns(solution: Solved | Unsolved) -> int:
+    return len(solution.turns) if isinstance(solution, Solved) else 1
+
+
+def _without_models(catalog: Catalog, turns: Mapping[str, int] | None) -> Catalog:
+    """The documents with a person without a model in the place of each who has one: proving asks nobody.
+
+    Args:
+        catalog: the documents.
+        turns: case → turns after which such a person has what it wants; None: after one message there is no more.
+    """
+    cases = dict(catalog.cases)
+    fixtures = dict(catalog.fixtures)
+    for case in catalog.cases.values():
+        people = catalog.personas(case)
+        if all(person.model is None for person in people):
+            continue
+        # A fixture may serve several cases, whose solutions are of different lengths.
+        own = [f"{person.id}@{case.id}" for person in people]
+        for id, person in zip(own, people, strict=True):
+            after = None if turns is None else turns.get(case.id, 1)
+            fixtures[id] = person if person.model is None else person.stand_in(after)
+        cases[case.id] = case.model_copy(update={"persona": tuple(own)})
+    return replace(catalog, cases=cases, fixtures=fixtures)
 
 
 def _built_in(catalog: Catalog, agent: str) -> dict[str, Arm]:

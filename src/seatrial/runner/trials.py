@@ -9,9 +9,9 @@ import heapq
 import math
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -23,11 +23,12 @@ from seatrial.checks.again import Grader
 from seatrial.checks.objects import beginning, types_of
 from seatrial.checks.regrading import unfillable
 from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, digest, placeholders
-from seatrial.errors import ArmError, Error, ToolServerError, printable
+from seatrial.errors import ArmError, Error, SimulatorError, ToolServerError, printable
 from seatrial.gateway import Channel, Gateway
 from seatrial.gateway.channel import MOST_RECORDED
+from seatrial.personas import Asking, Company, Line, Over, company
 from seatrial.plan import Trial
-from seatrial.records import TrialRecord, Violation
+from seatrial.records import Retried, TrialRecord, Violation
 from seatrial.redaction import Redactor
 from seatrial.runner.offers import check_offers
 from seatrial.servers import Servers
@@ -48,8 +49,11 @@ from seatrial.trace import (
     Trace,
     Usage,
 )
-from seatrial.verdicts import Cause, Verdict
+from seatrial.verdicts import Cause, SimulatorFault, Verdict
 from seatrial.worlds import Stage
+
+MOST_RETRIES = 2
+"""How often a trial that a simulated person spoilt is done again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class _Failure:
 
     cause: Cause
     detail: str
+    simulator_fault: SimulatorFault | None = None
 
 
 @dataclass(slots=True)
@@ -77,6 +82,8 @@ class _Course:
     failure: _Failure | None = None
     running: list[anyio.CancelScope] = field(default_factory=list)
     """What bounds the time of the trial and of the turn under way."""
+    ended_as: Over | None = None
+    """How the people of the conversation ended it."""
     beginning: Beginning | None = None
 
     @contextmanager
@@ -102,6 +109,8 @@ class _Course:
                 "beginning": self.beginning,
                 "changes": self.changes,
                 "ended": "broken" if self.failure else self.ended,
+                "ended_as": self.ended_as.how if self.ended_as else None,
+                "exit_intent": self.ended_as.intent if self.ended_as else None,
             }
         )
 
@@ -154,8 +163,31 @@ class Conductor:
     opening: Opening = _by_its_adapter
     """How an agent is brought to its seat."""
 
+    def asking(self, course: _Course) -> Asking | None:
+        """How the models of simulated people are asked in a trial."""
+        return None
+
     async def carry_out(self, trial: Trial) -> tuple[TrialRecord, Trace]:
-        """The trial's record and trace. Whatever goes wrong within the trial is in the record."""
+        """The trial's record and trace. Whatever goes wrong within the trial is in the record.
+
+        What a simulated person spoilt is done again, in a fresh world with a fresh agent: twice at most, and
+        never where something forbidden was done, which counts whatever became of the trial.
+        """
+        retried: list[Retried] = []
+        while True:
+            record, trace = await self._once(trial, len(retried) + 1)
+            again = record.cause is Cause.SIMULATOR and not record.forbidden
+            if not again or len(retried) == MOST_RETRIES:
+                return record.model_copy(update={"retried": tuple(retried)}), trace
+            retried.append(
+                Retried(
+                    cause=Cause.SIMULATOR,
+                    detail=record.detail,
+                    simulator_fault=record.simulator_fault,
+                )
+            )
+
+    async def _once(self, trial: Trial, attempt: int) -> tuple[TrialRecord, Trace]:
         case, arm = self.catalog.cases[trial.case], self.catalog.arms[trial.arm]
         started_at = dt.datetime.now(dt.UTC)
         clock = _stop_watch()
@@ -163,12 +195,12 @@ class Conductor:
         if recordings is not None:
             course = self._recorded(recordings, trial, case)
         else:
-            course = await self._live(trial, case, arm, clock)
+            course = await self._live(trial, attempt, case, arm, clock)
         trace, failure = course.trace, course.failure
         if replaced := self.equipment.redactors.get(trial.arm):
             # Before it is graded: graded again from the store, it must come to the same.
             trace = Trace.model_validate(replaced(trace.model_dump()))
-            failure = _Failure(failure.cause, replaced(failure.detail)) if failure else None
+            failure = replace(failure, detail=replaced(failure.detail)) if failure else None
         record = self._record(trace, failure)
         times = {
             "started_at": started_at.isoformat(timespec="milliseconds"),
@@ -179,10 +211,10 @@ class Conductor:
     # --- carried out here ---
 
     async def _live(
-        self, trial: Trial, case: Case, arm: Arm, clock: Callable[[], float]
+        self, trial: Trial, attempt: int, case: Case, arm: Arm, clock: Callable[[], float]
     ) -> _Course:
         lookup = placeholders.of_trial(
-            _token(self.run, trial), self.catalog.world(case.world, arm.id).now
+            _token(self.run, trial, attempt), self.catalog.world(case.world, arm.id).now
         )
         begun = Trace(
             case=trial.case,
@@ -250,7 +282,7 @@ class Conductor:
             )
             try:
                 with _failing(course):
-                    await self._within_its_time(case, arm, course, channel)
+                    await self._within_its_time(case, arm, course, channel, lookup)
             finally:
                 channel.close()
                 course.seen = channel.events
@@ -274,7 +306,12 @@ class Conductor:
             course.changes = changes
 
     async def _within_its_time(
-        self, case: Case, arm: Arm, course: _Course, channel: Channel
+        self,
+        case: Case,
+        arm: Arm,
+        course: _Course,
+        channel: Channel,
+        lookup: Mapping[str, str],
     ) -> None:
         seconds = case.limits.trial_seconds or arm.limits.trial_seconds
         conversation = None
@@ -283,7 +320,7 @@ class Conductor:
             try:
                 seat = self._seat(arm, course, channel)
                 async with self.opening(case, arm, seat, self.shared) as conversation:
-                    await _talk(case, arm, course, channel, conversation)
+                    await self._talk(case, arm, course, channel, conversation, lookup)
             finally:
                 for note in conversation.notes if conversation is not None else ():
                     course.own.append(Noted(turn=channel.turn, text=note, at_ms=course.clock()))
@@ -291,6 +328,32 @@ class Conductor:
             raise ArmError(
                 "time", f"the trial was not over after {seconds:g} s (turn {channel.turn})"
             )
+
+    async def _talk(
+        self,
+        case: Case,
+        arm: Arm,
+        course: _Course,
+        channel: Channel,
+        conversation: arms.Conversation,
+        lookup: Mapping[str, str],
+    ) -> None:
+        """Every turn of the case, until it is over or the agent makes one call too many."""
+        exchange = partial(_exchange, case, arm, course, channel, conversation)
+        if case.persona:
+            people = [person.filled(lookup) for person in self.catalog.personas(case)]
+            await _talk_with(company(people, self.asking(course)), case, course, exchange)
+            return
+        for turn, (text, step) in enumerate(zip(case.messages, case.script, strict=True), 1):
+            said = Said(turn=turn, text=text, by=step.by)
+            if await exchange(said, seconds=step.seconds) is None:
+                return
+            if case.on_failed_turn == "stop" and turn < len(case.script):
+                course.seen = channel.events
+                if self.grader.failed_in_turn(course.trace, turn):
+                    why = f"the conversation stopped here: turn {turn} failed (`on_failed_turn: stop`)"
+                    course.own.append(Noted(turn=turn, text=why, at_ms=course.clock()))
+                    return
 
     def _seat(self, arm: Arm, course: _Course, channel: Channel) -> arms.Seat:
         urls = {name: channel.url(name) for name in channel.lines}
@@ -352,6 +415,8 @@ class Conductor:
             verdict=verdict,
             cause=cause,
             detail=detail,
+            simulator_fault=failure.simulator_fault if failure else None,
+            simulated=_was_simulated(self.catalog.cases[trace.case], trace, failure),
             findings=findings,
             calls=len(trace.calls),
             violations=len(trace.violations),
@@ -374,39 +439,75 @@ class Conductor:
         )
 
 
-async def _talk(
-    case: Case, arm: Arm, course: _Course, channel: Channel, conversation: arms.Conversation
-) -> None:
-    """Every turn of the case, until the agent makes one call too many."""
-    seconds = case.limits.turn_seconds or arm.limits.turn_seconds
-    for turn, text in enumerate(case.messages, 1):
-        channel.turn = turn
-        course.own.append(Said(turn=turn, text=text, at_ms=course.clock()))
-        with anyio.move_on_after(seconds) as scope:
-            course.running[1:] = [scope]
-            reply = await _reply(conversation, channel, turn, text, limited=bool(case.limits.calls))
-        if scope.cancelled_caught:
-            raise ArmError(
-                "time",
-                f"no reply within {seconds:g} s (turn {turn})",
-                detail=conversation.meanwhile,
+_Exchange = Callable[[Said], Awaitable[arms.Reply | None]]
+
+
+async def _talk_with(people: Company, case: Case, course: _Course, exchange: _Exchange) -> None:
+    """A conversation with simulated people, until they end it or the agent makes one call too many."""
+    turn = 0
+    while isinstance(found := await people.next(), Line):
+        turn += 1
+        text = case.told(found.text, turn, found.name)
+        reply = await exchange(
+            Said(
+                turn=turn,
+                text=text,
+                by=found.by,
+                usage=found.usage,
+                served_model=found.served_model,
             )
-        course.running[1:] = []
-        if reply is not None and reply.step_limit:
-            course.ended = "step_limit"
+        )
+        if reply is None:
             return
-        if reply is not None:
-            course.own.append(
-                Replied(
-                    turn=turn,
-                    text=reply.text,
-                    usage=reply.usage,
-                    served_model=reply.served_model,
-                    at_ms=course.clock(),
-                )
+        people.hear(reply.text)
+    course.ended_as = found
+    who = f"{found.by} " if found.by else ""
+    intent = f" ({found.intent})" if found.intent else ""
+    words = f"; last words: {found.last_words}" if found.last_words else ""
+    note = f"{who}ended the conversation: {found.how}{intent}{words}"
+    course.own.append(Noted(turn=turn, text=note, at_ms=course.clock()))
+
+
+async def _exchange(
+    case: Case,
+    arm: Arm,
+    course: _Course,
+    channel: Channel,
+    conversation: arms.Conversation,
+    said: Said,
+    *,
+    seconds: float | None = None,
+) -> arms.Reply | None:
+    """One turn: what is said, and the reply to it; None when the trial ended at one of its limits."""
+    turn = channel.turn = said.turn
+    seconds = seconds or case.limits.turn_seconds or arm.limits.turn_seconds
+    course.own.append(said.model_copy(update={"at_ms": course.clock()}))
+    with anyio.move_on_after(seconds) as scope:
+        course.running[1:] = [scope]
+        reply = await _reply(
+            conversation, channel, turn, said.text, limited=bool(case.limits.calls)
+        )
+    if scope.cancelled_caught:
+        raise ArmError(
+            "time",
+            f"no reply within {seconds:g} s (turn {turn})",
+            detail=conversation.meanwhile,
+        )
+    course.running[1:] = []
+    if reply is not None and reply.step_limit:
+        course.ended = "step_limit"
+        return None
+    if reply is not None:
+        course.own.append(
+            Replied(
+                turn=turn,
+                text=reply.text,
+                usage=reply.usage,
+                served_model=reply.served_model,
+                at_ms=course.clock(),
             )
-        if channel.limit_hit:
-            return
+        )
+    return None if channel.limit_hit else reply
 
 
 async def _reply(
@@ -441,6 +542,10 @@ def _failing(course: _Course) -> Iterator[None]:
     except ArmError as error:
         detail = "; ".join(part for part in (error.message, error.detail) if part)
         course.failure = course.failure or _Failure(Cause(error.cause), detail)
+    except SimulatorError as error:
+        course.failure = course.failure or _Failure(
+            Cause.SIMULATOR, printable(error.message), error.fault
+        )
     except ToolServerError as error:
         # It may tell what a server wrote, which must not keep the record from being stored.
         course.failure = course.failure or _Failure(Cause.TOOL_SERVER, printable(error.message))
@@ -478,6 +583,13 @@ def _defect(error: Exception) -> str:
     )
 
 
+def _was_simulated(case: Case, trace: Trace, failure: _Failure | None) -> bool:
+    """Whether somebody whom Seatrial simulates took part; in what was recorded elsewhere nobody did."""
+    if failure is not None and failure.simulator_fault is not None:
+        return True
+    return any(isinstance(event, Said) and event.by in case.persona for event in trace.events)
+
+
 def _first_violation(trace: Trace) -> Violation | None:
     for call in trace.violations:
         return Violation(turn=call.turn, call=call.number, reason=f"{call.tool}: {call.refused}")
@@ -490,9 +602,10 @@ def _stop_watch() -> Callable[[], float]:
     return lambda: round((time.perf_counter() - start) * 1000, 3)
 
 
-def _token(run: str, trial: Trial) -> str:
-    """Ten letters and digits that no other trial has; nothing about the case can be read from it."""
-    data = f"{run}\0{trial.case}\0{trial.arm}\0{trial.number}".encode()
+def _token(run: str, trial: Trial, attempt: int = 1) -> str:
+    """Ten letters and digits that no other attempt at a trial has; nothing about the case can be read from it."""
+    again = f"\0{attempt}" if attempt > 1 else ""
+    data = f"{run}\0{trial.case}\0{trial.arm}\0{trial.number}{again}".encode()
     return base64.b32encode(hashlib.sha256(data).digest())[:10].decode().lower()
 
 

@@ -27,6 +27,8 @@ from seatrial.documents.checks.calls import (
 )
 from seatrial.documents.checks.code import PythonCheck
 from seatrial.documents.checks.disclosure import LockedObjects, NotDisclosed
+from seatrial.documents.checks.ending import EndedAs
+from seatrial.documents.checks.golden import GoldenCalls, GoldenReply
 from seatrial.documents.checks.replies import (
     ReplyContains,
     ReplyMatches,
@@ -76,12 +78,15 @@ Check = Annotated[
     | ReplyMatches
     | ReplyNumber
     | ReplySchema
+    | GoldenCalls
+    | GoldenReply
+    | EndedAs
     | PythonCheck,
     Field(discriminator="check"),
 ]
 
-OF_THE_END = ("end_state", "object_exists", "object_absent")
-"""Checks of the world's end, which no single turn can be held against."""
+OF_THE_END = ("end_state", "object_exists", "object_absent", "ended_as")
+"""Checks of the end of the world or of the conversation, which no single turn can be held against."""
 
 __all__ = [
     "OF_THE_END",
@@ -98,11 +103,14 @@ __all__ = [
     "Check",
     "ClaimedWithoutChange",
     "EndState",
+    "EndedAs",
     "ExpectedCall",
     "ExpectedChange",
     "ExpectedDeletion",
     "ExpectedLink",
     "ExpectedObject",
+    "GoldenCalls",
+    "GoldenReply",
     "LockedObjects",
     "NoViolation",
     "NoWriteBefore",
