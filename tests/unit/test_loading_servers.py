@@ -143,6 +143,20 @@ def test_nothing_is_passed_through_to_a_server_that_is_never_started():
     )
 
 
+def test_a_server_that_is_never_started_must_say_in_its_fixture_what_only_reads():
+    more = "servers: [files]\nanswers: mocks\n"
+    mocks = MOCKS.replace("TOOL", "read_file")
+    silent = SERVER.replace("{read_only: true, parameters", "{parameters").replace(
+        "test: pass_through", "test: mock"
+    )
+    excused = mocks.replace("{rules", "{allow_undeclared: true, reason: It reads., rules")
+
+    (why,) = problems(more, files=silent, mocks=mocks)
+
+    assert "`read_file` of server `files`, which is not started, does not say whether" in why
+    assert problems(more, files=silent, mocks=excused) == []
+
+
 def test_a_server_may_declare_what_its_mocked_answers_are_held_against():
     more = "servers: [files]\nanswers: mocks\n"
     mocks = MOCKS.replace("TOOL: {rules: [{answer: x}]}", "read_file: {answer: {size: big}}")

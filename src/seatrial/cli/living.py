@@ -163,7 +163,7 @@ def _of_answers(
     whole: bool,
 ) -> Iterator[Problem]:
     """Mocked answers held against the tools of one case; `whole`: all that is behind it has answered."""
-    from seatrial.gateway.mocks import problems_of
+    from seatrial.gateway.fitting import problems_of
 
     for name in answers.tools:
         path = f"tools.{name}"

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from seatrial.documents import Answers, Condition, placeholders
 from seatrial.documents.behaviour import Broken, Fail, Wire
 from seatrial.errors import MockError
 from seatrial.gateway import jsonrpc
+from seatrial.gateway.filling import Memory, NotGiven, Scope
+from seatrial.gateway.fitting import problems_of
 from seatrial.gateway.offers import Offered
 from seatrial.gateway.scripts import Asked, Part, Purpose, Script
-from seatrial.state import MISSING, Missing, explain, fulfils, look_up
-from seatrial.state.breaking import STALE_HOURS, broken, kept
-from seatrial.state.chance import Chance
-from seatrial.state.mocking import misfits, stale, why_not_mocked
+from seatrial.state import MISSING, Missing, explain, fulfils
+from seatrial.state.breaking import broken, kept
 from seatrial.state.operators import Operators, unfillable
-from seatrial.state.values import as_text, thaw, walk
-from seatrial.tools import Tool
+from seatrial.state.values import as_text, walk
 from seatrial.trace import Answer, Json
 
 
@@ -58,8 +54,7 @@ class Mocks:
             seed: of the trial; what is drawn at random is drawn from it.
         """
         self._fixture = fixture
-        self._lookup = lookup
-        self._chance = Chance(seed)
+        self._memory = Memory(fixture.state, lookup, seed)
         self._scripts: dict[str, Script] = {}
         self._first: dict[tuple[str, bytes], Answer] = {}
         """Of tools whose answers are passed through and may be stale: the first to these arguments."""
@@ -160,7 +155,7 @@ class Mocks:
             yield asked.path, self._filled(asked, arguments), walk(arguments, asked.steps)
         for asked in part.state:
             path = f"state.{asked.path}"
-            yield path, self._filled(asked, arguments), walk(self._state, asked.steps)
+            yield path, self._filled(asked, arguments), walk(self._memory.state, asked.steps)
 
     def _filled(self, asked: Asked, arguments: dict[str, Json]) -> Condition | Operators:
         """The condition with the placeholders in its operands replaced."""
@@ -168,12 +163,12 @@ class Mocks:
         if not asked.filled:
             return condition
         as_written = set(unfillable(condition))
-        scope = _Scope(self, arguments, "")
+        scope = Scope(self._memory, arguments, "")
 
         def filled(operand: Json) -> Json | Missing:
             try:
                 return placeholders.fill(operand, scope.value)
-            except _NotGiven:
+            except NotGiven:
                 return MISSING
 
         return [(n, o if n in as_written else filled(o)) for n, o in condition.operators]
@@ -194,7 +189,9 @@ class Mocks:
         rule = (step.path or step.said) if answering else None
         delay_ms = float(step.delay_ms)
         if step.jitter_ms:
-            delay_ms += step.jitter_ms * self._chance.share(f"{name}\0{script.calls.used}\0jitter")
+            delay_ms += step.jitter_ms * self._memory.chance.share(
+                f"{name}\0{script.calls.used}\0jitter"
+            )
         wire = self._happening(step.wire, "wire")
         assert wire is None or isinstance(wire, Wire)
         if wire is not None and wire.how not in {"cut_off", "trickle"}:
@@ -206,7 +203,7 @@ class Mocks:
                 fault=f"wire: {wire.how}",
                 wire=wire,
             )
-        scope = _Scope(self, arguments, f"{name}\0{script.calls.used}\0uuid")
+        scope = Scope(self._memory, arguments, f"{name}\0{script.calls.used}\0uuid")
         fail = self._happening(step.fail, "fail")
         if isinstance(fail, Fail):
             return Mocked(
@@ -261,23 +258,25 @@ class Mocks:
         what, counted = purpose
         happens = what.is_always or counted.used in what.calls
         if not happens and what.share is not None:
-            happens = self._chance.share(f"{counted.name}\0{counted.used}\0{kind}") < what.share
+            happens = (
+                self._memory.chance.share(f"{counted.name}\0{counted.used}\0{kind}") < what.share
+            )
         assert isinstance(what, Fail | Broken | Wire)
         return what if happens else None
 
-    def _leave(self, step: Part, scope: _Scope) -> None:
+    def _leave(self, step: Part, scope: Scope) -> None:
         """Change the state as the answer says."""
         given = step.given
         if not given.put and not given.add:
             return
         put = placeholders.fill(given.put, scope.value_or_null) if given.put else {}
-        self._state.update(jsonrpc.copy(put))
+        self._memory.state.update(jsonrpc.copy(put))
         for name, number in given.add.items():
-            before = self._state.get(name, 0)
+            before = self._memory.state.get(name, 0)
             is_number = isinstance(before, int | float) and not isinstance(before, bool)
-            self._state[name] = before + number if is_number else number
+            self._memory.state[name] = before + number if is_number else number
 
-    def _written(self, step: Part, offered: Offered, scope: _Scope) -> tuple[Answer, str]:
+    def _written(self, step: Part, offered: Offered, scope: Scope) -> tuple[Answer, str]:
         """The answer as it stands in the fixture, and why no client would take it; empty when they do."""
         given = step.given
         if given.error is not None:
@@ -305,101 +304,6 @@ class Mocks:
         answer = broken(answer, how, schema)
         return answer, kept(answer) if how.how == "oversized" else None
 
-    # --- what placeholders stand for ---
-
-    @cached_property
-    def _state(self) -> dict[str, Json]:
-        """What calls have left behind."""
-        return dict(thaw(self._fixture.state))
-
-    @property
-    def first_state(self) -> dict[str, Json]:
-        """What there was when the trial began."""
-        return self._fixture.state
-
-    @property
-    def state(self) -> dict[str, Json]:
-        """What calls have left behind."""
-        return self._state
-
-    @property
-    def lookup(self) -> Mapping[str, Json]:
-        """What the trial's own placeholders stand for."""
-        return self._lookup
-
-    @property
-    def chance(self) -> Chance:
-        """What is drawn from."""
-        return self._chance
-
-    @cached_property
-    def now(self) -> dt.datetime:
-        """The trial's frozen clock."""
-        return dt.datetime.fromisoformat(str(self._lookup["now"]))
-
-
-class _Scope:
-    """What placeholders stand for in one call."""
-
-    __slots__ = ("_age", "_arguments", "_mocks", "_name")
-
-    def __init__(
-        self, mocks: Mocks, arguments: dict[str, Json], name: str, age: dt.timedelta | None = None
-    ) -> None:
-        self._mocks = mocks
-        self._arguments = arguments
-        self._name = name
-        self._age = age
-
-    def aged(self, hours: float | None) -> _Scope:
-        """The same call as it would have been answered before: with the state of the start, and an older clock."""
-        age = dt.timedelta(hours=STALE_HOURS if hours is None else hours)
-        return _Scope(self._mocks, self._arguments, self._name, age)
-
-    def value(self, placeholder: str) -> Json:
-        """What a placeholder stands for.
-
-        Raises:
-            _NotGiven: an argument the agent left out, or state that there is not.
-            KeyError: a name that stands for nothing; the loader refuses it.
-        """
-        if placeholder.startswith("args."):
-            value = look_up(self._arguments, placeholder.removeprefix("args."))
-        elif placeholder.startswith("state."):
-            state = self._mocks.state if self._age is None else self._mocks.first_state
-            value = look_up(state, placeholder.removeprefix("state."))
-        elif placeholder == "uuid":
-            return self._mocks.chance.uuid(self._name)
-        elif self._age is None and placeholder in self._mocks.lookup:
-            return self._mocks.lookup[placeholder]
-        else:
-            return self._moment(placeholder)
-        if value is MISSING:
-            raise _NotGiven
-        return value
-
-    def value_or_null(self, placeholder: str) -> Json:
-        """What a placeholder stands for; null for what was not given."""
-        try:
-            return self.value(placeholder)
-        except _NotGiven:
-            return None
-
-    def _moment(self, placeholder: str) -> Json:
-        if placeholder == "run":
-            return self._mocks.lookup[placeholder]
-        now = self._mocks.now
-        if self._age is not None:
-            now = max(now, dt.datetime.min.replace(tzinfo=now.tzinfo) + self._age) - self._age
-        moment = placeholders.moved(placeholder, now)
-        if moment is None:
-            raise KeyError(placeholder)
-        return moment
-
-
-class _NotGiven(Exception):
-    """An argument that a placeholder names was left out of the call."""
-
 
 _TOLD_OF_THE_WIRE = {
     "status": "the server answered with an error status",
@@ -411,7 +315,7 @@ _TOLD_OF_THE_WIRE = {
 """Kind of fault on the wire → what an agent is told that does not call over the wire, and what is recorded."""
 
 
-def _failure(fail: Fail, scope: _Scope) -> Answer:
+def _failure(fail: Fail, scope: Scope) -> Answer:
     """An error as models read it: MCP clients do not show them headers, so all of it stands in the text."""
     text = as_text(placeholders.fill(fail.message, scope.value_or_null))
     hints = [] if fail.code is None else [f"code {fail.code}"]
@@ -421,31 +325,3 @@ def _failure(fail: Fail, scope: _Scope) -> Answer:
         text = f"{text} ({'; '.join(hints)})"
     code = fail.code if isinstance(fail.code, int) else None
     return Answer.of_text(text, is_error=True, code=code)
-
-
-_MOST_CHECKED = 1024
-_CHECKED: OrderedDict[tuple[int, str, int], tuple[Answers, Tool, tuple[str, ...]]] = OrderedDict()
-"""Fixtures and tools that were held against each other, with what came of it: trials share both."""
-
-
-def problems_of(fixture: Answers, name: str, tool: Tool) -> tuple[str, ...]:
-    """Why a tool may not be mocked by a fixture, or not with these answers; empty when it may."""
-    key = (id(fixture), name, id(tool))
-    known = _CHECKED.get(key)
-    if known is not None and known[0] is fixture and known[1] is tool:
-        return known[2]
-    mocked = fixture.tools[name]
-    why = why_not_mocked(mocked, tool.read_only)
-    found = [] if why is None else [why]
-    if (outdated := stale(mocked, tool.input_schema, tool.output_schema)) is not None:
-        found.append(outdated)
-    if tool.output_schema is not None:
-        found += [
-            f"{path} does not fit its output schema: {sentence}"
-            for path, sentence in misfits(mocked, tool.output_schema)
-        ]
-    problems = tuple(found)
-    _CHECKED[key] = (fixture, tool, problems)
-    while len(_CHECKED) > _MOST_CHECKED:
-        _CHECKED.popitem(last=False)
-    return problems

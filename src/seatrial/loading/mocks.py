@@ -118,6 +118,10 @@ def _beside(library: Library, case: Case) -> Found:
     for name, tool in fixture.document.tools.items():
         for mistake in _unreachable(name, tool, case, servers):
             yield fixture, mistake
+        for server in servers:
+            if not server.is_started(case.environment, fixture.document.answered_here):
+                for mistake in _undeclared(name, tool, server):
+                    yield fixture, mistake
         declared, owner = _declared(name, world, of_world, servers)
         if declared is not None:
             for mistake in _of_tool(name, tool, declared, owner):
@@ -145,6 +149,17 @@ def _unreachable(
             )
             hint = f"Write `targets: {{{case.environment}: pass_through}}` in fixture `{server.id}`"
             yield Mistake(("tools", name), message, hint, "mock-not-started", True)
+
+
+def _undeclared(name: str, tool: MockedTool, server: Server) -> Iterator[Mistake]:
+    """A tool of a server that is never started, so that its fixture is all there is to say what it does."""
+    declared = server.tools.get(name)
+    if declared is None or declared.read_only is not None:
+        return
+    if why_not_mocked(tool, read_only=None) is not None:
+        message = f"`{name}` of server `{server.id}`, which is not started, does not say whether it only reads"
+        hint = f"Write `read_only: true` in fixture `{server.id}`, or `allow_undeclared: true` and a `reason` here"
+        yield Mistake(("tools", name), message, hint, "mock-not-read-only", True)
 
 
 def _declared(
