@@ -46,7 +46,6 @@ WORLD = ObjectsWorld.model_validate(
         },
     }
 )
-PROGRAM = (sys.executable, "-I", bridge.__file__)
 COMMAND = (sys.executable, "-m", "seatrial", "gateway", "connect")
 TARGETS = {"life": 100.0, "call": 0.5}
 """ms of CPU of the program that config files name: from its start over one answer to its end, and for a call."""
@@ -103,13 +102,13 @@ def measured(environment: dict[str, str], starts: int, calls: int) -> dict[str, 
         start = time.perf_counter()
         subprocess.run([sys.executable, "-I", "-c", "pass"], check=True)
         bare.append((time.perf_counter() - start) * 1000)
-        bridged = Bridged(PROGRAM, environment)
+        bridged = Bridged(bridge.PROGRAM, environment)
         firsts.append(bridged.first_ms)
         lives.append(bridged.end())
         by_command = Bridged(COMMAND, environment)
         commands.append(by_command.first_ms)
         by_command.end()
-    bridged = Bridged(PROGRAM, environment)
+    bridged = Bridged(bridge.PROGRAM, environment)
     waits = []
     for _ in range(calls):
         start = time.perf_counter()

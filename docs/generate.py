@@ -151,7 +151,7 @@ def agent_runtimes() -> str:
     endpoint = Endpoint(
         url="http://127.0.0.1:PORT/c/SECRET/helpdesk/mcp",
         token="TOKEN",
-        bridge=("python", "-I", "…/seatrial/bridge.py"),
+        bridge=("python", "-I", "…/seatrial/bridge"),
         marks={},
     )
     parts = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -39,7 +38,7 @@ async def over_stdio(
 def program(channel: Channel, server: str) -> dict[str, Any]:
     """The program as a config file names it."""
     return {
-        "command": sys.executable,
-        "args": ["-I", bridge.__file__],
+        "command": bridge.PROGRAM[0],
+        "args": list(bridge.PROGRAM[1:]),
         "env": {"SEATRIAL_MCP_URL": channel.url(server), "SEATRIAL_MCP_TOKEN": channel.token},
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,7 +26,6 @@ from seatrial.gateway import Channel, Gateway
 from seatrial.trace import Called
 
 COMMAND = (sys.executable, "-m", "seatrial", "gateway", "connect")
-ALONE = (sys.executable, "-I", bridge.__file__)
 HELLO = request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}}, "hello")
 META = {VERSION: "2026-07-28", CAPABILITIES: {}}
 
@@ -72,7 +72,9 @@ class Bridged:
 
 
 @asynccontextmanager
-async def bridged(url: str, token: str, command: tuple[str, ...] = ALONE) -> AsyncIterator[Bridged]:
+async def bridged(
+    url: str, token: str, command: tuple[str, ...] = bridge.PROGRAM
+) -> AsyncIterator[Bridged]:
     environment = {**os.environ, "SEATRIAL_MCP_URL": url, "SEATRIAL_MCP_TOKEN": token}
     process = await anyio.open_process(command, env=environment)
     try:
@@ -181,7 +183,9 @@ def test_nobody_reading_its_stdout_ends_it():
         environment = {"SEATRIAL_MCP_URL": channel.url("desk"), "SEATRIAL_MCP_TOKEN": channel.token}
         read, write = os.pipe()
         os.close(read)
-        async with await anyio.open_process(ALONE, stdout=write, env=environment) as process:
+        async with await anyio.open_process(
+            bridge.PROGRAM, stdout=write, env=environment
+        ) as process:
             os.close(write)
             assert process.stdin
             await process.stdin.send(json.dumps(HELLO).encode() + b"\n")
@@ -461,15 +465,21 @@ def test_the_address_of_the_only_server_is_found_in_the_environment():
 
 
 def test_it_needs_nothing_but_the_standard_library():
-    asked = "import sys, runpy; runpy.run_path(sys.argv[1]); print(*sys.modules)"
+    program, isolated, folder = bridge.PROGRAM
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", asked, bridge.__file__],
+        [program, isolated, "-S", "-X", "importtime", folder],
+        env={},
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=60,
-        check=True,
+        check=False,
     )
 
-    loaded = {name.partition(".")[0] for name in done.stdout.split()}
-    assert loaded - set(sys.stdlib_module_names) <= {"__main__", "__mp_main__"}
+    assert done.returncode == 2
+    assert "seatrial gateway connect: no address" in done.stderr
+    imported = re.findall(r"^import time: +\d+ \| +\d+ \| +(\S+)$", done.stderr, re.MULTILINE)
+    loaded = {name.partition(".")[0] for name in imported}
+    assert "seatrial" in loaded
+    assert loaded - set(sys.stdlib_module_names) == {"seatrial"}
     assert not loaded & {"asyncio", "logging", "subprocess", "inspect"}

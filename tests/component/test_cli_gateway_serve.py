@@ -19,12 +19,13 @@ import pytest
 import yaml
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from tests.shell import seatrial
+from tests.shell import ROOT, seatrial
 
 from seatrial import store
 
 BLOCK = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
-TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+SOURCES = {"PYTHONPATH": str(ROOT / "src")}
 SEATRIAL = (sys.executable, "-m", "seatrial", "gateway", "serve")
 TALK = """
 kind: case
@@ -67,6 +68,7 @@ def playing(root: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str]
     process = subprocess.Popen(
         [*SEATRIAL, *arguments],
         cwd=root,
+        env={**os.environ, **SOURCES},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -212,7 +214,7 @@ def test_each_reply_leads_to_the_next_message_and_its_calls_are_of_that_turn(lib
 
 def test_a_client_may_start_it_as_its_own_server(library: Path):
     arguments = [*SEATRIAL[1:], "lend-a-free-book", "--stdio", "--out", "played"]
-    environment = {n: v for n, v in os.environ.items() if n.startswith(("PYTHON", "COVERAGE"))}
+    environment = {n: v for n, v in os.environ.items() if n.startswith("COVERAGE")} | SOURCES
 
     async def play() -> list[str]:
         with anyio.fail_after(60):

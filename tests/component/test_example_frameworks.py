@@ -81,6 +81,7 @@ def played(
             cwd=root,
             env={
                 **os.environ,
+                "PYTHONPATH": str(EXAMPLES.parent / "src"),
                 "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
                 "OPENAI_BASE_URL": endpoint.url,
                 "OPENAI_API_KEY": "no-key",

@@ -359,7 +359,7 @@ def _endpoints(seat: Seat) -> dict[str, Endpoint]:
         name: Endpoint(
             url=url,
             token=seat.token,
-            bridge=(sys.executable, "-I", bridge.__file__),
+            bridge=bridge.PROGRAM,
             marks={"SEATRIAL_TRIAL": seat.trial, "SEATRIAL_RUN": seat.run},
         )
         for name, url in seat.urls.items()

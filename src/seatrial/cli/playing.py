@@ -195,7 +195,7 @@ class Person:
             "SEATRIAL_MCP_TOKEN": channel.token,
         }
         process = await anyio.open_process(
-            _PROGRAM, stdin=None, stdout=None, stderr=None, env=environment
+            bridge.PROGRAM, stdin=None, stdout=None, stderr=None, env=environment
         )
         try:
             await process.wait()
@@ -230,14 +230,13 @@ class Person:
         path = runtime.path.replace(f"{HOME}/", "~/", 1)
         _say(f"Its config file ({runtime.title}; {path}):")
         endpoints = {
-            name: Endpoint(url=channel.url(name), token=channel.token, bridge=_PROGRAM, marks={})
+            name: Endpoint(
+                url=channel.url(name), token=channel.token, bridge=bridge.PROGRAM, marks={}
+            )
             for name in channel.lines
         }
         click.echo(runtime.file(endpoints, self._wishes.transport).rstrip())
         sys.stdout.flush()
-
-
-_PROGRAM = (sys.executable, "-I", bridge.__file__)
 
 
 def _say(text: str) -> None:
