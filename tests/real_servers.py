@@ -132,6 +132,31 @@ def run(test: Callable[[House], Awaitable[None]], environ: Mapping[str, str] | N
     assert descriptors() <= before, "descriptors are left"
 
 
+def under_way(trial: Trial) -> bool:
+    """Whether a request of the trial has reached the gateway, and waits there for its server."""
+    lines = trial.channel.lines.values()
+    sessions = [s for line in lines for s in (line.sessionless, *line.sessions.values())]
+    return any(session.calls for session in sessions)
+
+
+async def until(happened: Callable[[], object]) -> None:
+    """Look again and again; every test has an end."""
+    while not happened():  # noqa: ASYNC110  (nothing tells of it)
+        await anyio.sleep(0.005)
+
+
+async def given_up(trial: Trial, tool: str, **arguments: Any) -> None:
+    """Call a tool, and hang up while the server works on it."""
+    async with anyio.create_task_group() as tasks:
+
+        async def call() -> None:
+            await trial.call(tool, **arguments)
+
+        tasks.start_soon(call)
+        await until(lambda: under_way(trial))
+        tasks.cancel_scope.cancel()
+
+
 def processes_of(run: str) -> set[str]:
     """Every process that carries the mark of a run."""
     found = set()

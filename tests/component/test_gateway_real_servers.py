@@ -7,7 +7,7 @@ import anyio
 import httpx
 import pytest
 from tests import mcp_wire
-from tests.real_servers import House, Trial, answers, fixture, run
+from tests.real_servers import House, Trial, answers, fixture, run, under_way, until
 
 from seatrial.documents import Answers
 from seatrial.trace import Asked, Called, Requested
@@ -614,10 +614,7 @@ def test_a_request_that_is_no_tool_call_can_be_cancelled():
 
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(read)
-                while not any(  # noqa: ASYNC110  (nothing tells of it)
-                    session.calls for session in trial.channel.lines["real"].sessions.values()
-                ):
-                    await anyio.sleep(0.005)
+                await until(lambda: under_way(trial))
                 params = {"requestId": "r"}
                 told = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
                 await trial.post(told)

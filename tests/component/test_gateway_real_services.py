@@ -3,11 +3,10 @@
 import json
 from typing import Any
 
-import anyio
 import pytest
 from mcp.server import MCPServer
 from tests import mcp_wire
-from tests.real_servers import House, Trial, fixture, run
+from tests.real_servers import House, fixture, given_up, run, until
 from tests.servers.http_mcp import Service, serving
 
 from seatrial.errors import ToolServerError
@@ -123,19 +122,13 @@ def test_a_cancelled_call_is_cancelled_at_the_service():
     async def check(house: House) -> None:
         service = Service()
         async with serving(service) as url, house.trial(of(url, seconds=20)) as trial:
-            with anyio.move_on_after(0.3):
-                await trial.call("hang")
-            await _until_recorded(trial)
+            await given_up(trial, "hang")
+            await until(lambda: trial.channel.events)
             assert text_of(await trial.call("echo")) == "echo"
             assert len(service.cancelled) == 1
             assert trial.channel.faults == ()
 
     run(check)
-
-
-async def _until_recorded(trial: Trial) -> None:
-    while not trial.channel.events:  # noqa: ASYNC110  (nothing tells of it)
-        await anyio.sleep(0.005)
 
 
 def test_a_server_on_the_sdk_is_the_same_over_http_as_it_says():

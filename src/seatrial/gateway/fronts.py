@@ -46,7 +46,8 @@ class Clients:
             return
         self._told += len(jsonrpc.encode(message))
         if self._told > MOST_TOLD:
-            self._channel.fault(f"{self._line.server.name} said more than {MOST_TOLD:,} bytes")
+            assert self._line.real is not None
+            self._line.real.abandon(f"said more than {MOST_TOLD:,} bytes of its own accord")
             return
         method = str(message["method"])
         for feed in self._line.subscriptions:

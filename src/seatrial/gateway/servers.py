@@ -100,6 +100,10 @@ class RealServer(ToolServer, Protocol):
         """Tell it something."""
         ...
 
+    def abandon(self, why: str) -> None:
+        """Speak with it no more, for this reason: whoever waits for it is told so."""
+        ...
+
 
 class Front(Protocol):
     """The clients of a real server, as it sees them."""

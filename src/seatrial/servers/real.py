@@ -116,6 +116,10 @@ class RealServer:
         with anyio.move_on_after(EXIT_SECONDS):
             await self._open.notify(method, params)
 
+    def abandon(self, why: str) -> None:
+        """Speak with it no more: whoever waits for it is told why."""
+        self._open.abandon(why)
+
     # --- what opens it ---
 
     async def begin(self, session: Session) -> None:

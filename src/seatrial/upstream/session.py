@@ -298,6 +298,10 @@ class Session(ABC):
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
         await self._send(message if params is None else {**message, "params": dict(params)})
 
+    def abandon(self, why: str) -> None:
+        """Speak with the server no more: whoever waits for it is told why."""
+        self._lose(why)
+
     # --- what carries the messages ---
 
     @abstractmethod
