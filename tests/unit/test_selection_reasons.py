@@ -372,6 +372,27 @@ def test_tool_that_reads_otherwise_selects_each_case_that_could_list_it():
     assert found == {"a": (True, (why,)), "b": (True, (why,)), "c": (True, ("required", why))}
 
 
+def test_tool_that_the_arm_describes_otherwise_selects_the_cases_that_could_list_it():
+    roles = {"roles": {"open": OPEN, "shy": SHY}}
+    cases = [case("a", role="shy"), case("b", role="open"), case("c", role="open", required=True)]
+    before = catalog(cases=cases, world={**SHOP, **roles})
+    arm = {**ARM, "tools": {"pay": {"description": "Pay at once"}}}
+    now = catalog(cases=cases, world={**SHOP, **roles}, arm=arm)
+
+    why = "arm candidate describes tool pay otherwise, which it can list"
+    assert reasons(now, before=before) == {
+        "a": LEFT_OUT,
+        "b": (True, (why,)),
+        "c": (True, ("required", why)),
+    }
+    called = reasons(
+        by_calls(now),
+        before=by_calls(before),
+        known_cases=known(now, b=used(now, "b", "shop/look")),
+    )
+    assert called["b"] == (False, (LEFT_OUT[1][0], "it never called pay, which changed"))
+
+
 def test_case_whose_role_is_not_shown_the_tool_is_carried():
     roles = {"roles": {"open": OPEN, "shy": SHY}}
     cases = [case("a", role="shy"), case("b", role="open"), case("c", role="shy", required=True)]

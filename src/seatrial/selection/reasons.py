@@ -74,7 +74,15 @@ def of_fixtures(catalog: Catalog, base: Base, before: Catalog) -> Iterator[tuple
 class Tools:
     """Reasons by tools of which agents read something else now than at the base."""
 
-    def __init__(self, catalog: Catalog, before: Catalog, suite: Suite, known: Known) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        before: Catalog,
+        suite: Suite,
+        known: Known,
+        arms: Sequence[Arm] = (),
+    ) -> None:
+        self._arms = arms
         self._catalog, self._before = catalog, before
         self._by_calls = suite.select.tools == "called"
         self._known = known
@@ -84,14 +92,32 @@ class Tools:
         """The reasons to run a case, and the changed tools that are none because it never called them."""
         called = self._known.called(case) if self._by_calls else None
         touched, passed_over = [], []
-        for name, what in self._seen_by(case).items():
+        for name, what in (*self._seen_by(case).items(), *self._described_for(case)):
             if called is None:
                 touched.append(f"{what}, which it can list")
-            elif f"{case.world}/{name}" in called:
+            elif any(tool.endswith(f"/{name}") for tool in called):
                 touched.append(f"{what}, which it called")
             else:
                 passed_over.append(name)
         return touched, tuple(passed_over)
+
+    def _described_for(self, case: Case) -> Iterator[tuple[str, str]]:
+        """The tools that an arm of the case's agent describes otherwise than before, and the case could list."""
+        world = self._catalog.world(case.world)
+        for arm in self._arms:
+            then = self._before.arms.get(arm.id)
+            if arm.agent != case.agent or then is None:
+                continue
+            other = {
+                n for n in arm.tools.keys() | then.tools if arm.tools.get(n) != then.tools.get(n)
+            }
+            if not other:
+                continue
+            own = world.tools_as_data()
+            seen = tools_shown(world, case.role, case.see_refused, purpose=case.purpose)
+            for name in sorted(other):
+                if name in seen or name not in own:  # of a server, it is known only when it runs
+                    yield name, f"arm {arm.id} describes tool {name} otherwise"
 
     def _seen_by(self, case: Case) -> dict[str, str]:
         """The changed tools that the case's role can list, and what changed."""
@@ -121,8 +147,9 @@ def _told_of(name: str, now: World, then: World) -> tuple[str, ...]:
     return tuple(k for k in keys if getattr(here, k, None) != getattr(there, k, None))
 
 
-PRICES = "prices"
-"""The one key of an arm that is no part of what it does."""
+TOLD_ELSEWHERE = frozenset({"prices", "tools"})
+"""Keys of an arm of which a change is no reason to run every case: prices are no part of what it does, and by tools
+`Tools` tells the reasons."""
 
 
 def of_arm(arm: Arm, base: Base, before: Catalog) -> Iterator[str]:
@@ -130,7 +157,8 @@ def of_arm(arm: Arm, base: Base, before: Catalog) -> Iterator[str]:
     if arm.id not in before.arms:
         yield f"arm {arm.id} is new"
         return
-    differing = [key for key in _differing(arm, before.arms[arm.id]) if key != PRICES]
+    then = before.arms[arm.id]
+    differing = [key for key in _differing(arm, then) if key not in TOLD_ELSEWHERE]
     if differing:
         yield f"arm {arm.id} changed ({', '.join(differing)})"
     told: set[str] = set()

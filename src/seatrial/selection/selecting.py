@@ -39,7 +39,7 @@ def select(
     known = known or Known()
     tools = None
     if base and base.catalog:
-        tools = reasons_to_run.Tools(catalog, base.catalog, suite, known)
+        tools = reasons_to_run.Tools(catalog, base.catalog, suite, known, arms)
         of_fixtures = dict(reasons_to_run.of_fixtures(catalog, base, base.catalog))
         for arm in arms:
             of_arms[arm.agent] += reasons_to_run.of_arm(arm, base, base.catalog)
