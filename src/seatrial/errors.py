@@ -142,10 +142,14 @@ ArmFault = Literal["agent_unreachable", "time", "budget", "tool_server", "intern
 class ArmError(Error):
     """An agent could not be started, died, hung, or wrote what cannot be read."""
 
-    def __init__(self, cause: ArmFault, message: str, *, detail: str = "") -> None:
+    def __init__(
+        self, cause: ArmFault, message: str, *, detail: str = "", passing: bool = False
+    ) -> None:
         super().__init__(message)
         self.cause: ArmFault = cause
         self.detail = detail
+        self.passing = passing
+        """It is not the agent's doing and may go away by itself: the network, a service that is busy or broken."""
 
 
 class SimulatorError(Error):

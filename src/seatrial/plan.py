@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -32,11 +33,12 @@ def expand(
     """Every trial of the selected cases by the arms of their agent, in the order in which they start.
 
     First trials of all cases come before second ones, so that a drift of the provider or the machine
-    hits all alike; among them required cases come first, then by priority, then in the given order;
-    the arms take turns.
+    hits all alike; among them required cases come first, then by priority, then those that are expected to
+    take longest, then in the given order; the arms take turns.
     """
-    selected = [(catalog.cases[entry.case], entry.trials) for entry in planned if entry.selected]
-    selected.sort(key=lambda entry: (not entry[0].required, -entry[0].priority))
+    chosen = [(catalog.cases[entry.case], entry) for entry in planned if entry.selected]
+    chosen.sort(key=lambda one: (not one[0].required, -one[0].priority, -one[1].expected_ms))
+    selected = [(case, entry.trials) for case, entry in chosen]
     return tuple(
         Trial(case.id, arm.id, number)
         for number in range(1, max((trials for _, trials in selected), default=0) + 1)
@@ -45,6 +47,22 @@ def expand(
         for arm in arms
         if arm.agent == case.agent
     )
+
+
+def makespan(durations: Iterable[float], at_once: int) -> float:
+    """How long trials take together that start in this order, so many side by side.
+
+    Args:
+        durations: of each, in any unit.
+        at_once: trials side by side.
+    """
+    ends: list[float] = []
+    for duration in durations:
+        if len(ends) < at_once:
+            heapq.heappush(ends, duration)
+        else:
+            heapq.heapreplace(ends, ends[0] + duration)
+    return max(ends, default=0.0)
 
 
 def trials_of(manifest: Manifest, catalog: Catalog) -> tuple[Trial, ...]:

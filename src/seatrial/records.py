@@ -97,6 +97,8 @@ class PlannedCase(_Record):
     """Why, in words: `required`, `case changed`, `fixture helpdesk changed`, `arm changed`, …"""
     required: bool = False
     trials: int = 0
+    expected_ms: float = 0.0
+    """How long a trial took in the baseline, on average; 0 where that is not known."""
     carried: bool = False
     """It was left out because nothing it leans on changed: the baseline's trials stand for it."""
     weak: bool | None = None

@@ -88,3 +88,24 @@ def _planned(catalog: Catalog, trials: int = 2, **by_case: int) -> list[PlannedC
         PlannedCase(case=id, selected=True, reasons=("new",), trials=by_case.get(id, trials))
         for id in catalog.cases
     ]
+
+
+def test_among_equals_those_start_first_that_took_longest_in_the_baseline():
+    cases = [bike_shop.case(id) for id in "abc"] + [bike_shop.case("d", required=True)]
+    catalog = bike_shop.catalog(*cases, bike_shop.arm("x"))
+    took = {"b": 900.0, "c": 2000.0, "d": 1.0}
+    planned = [
+        PlannedCase(case=id, selected=True, reasons=("all",), trials=1, expected_ms=took.get(id, 0))
+        for id in catalog.cases
+    ]
+
+    trials = plan.expand(planned, catalog, list(catalog.arms.values()))
+
+    assert [trial.case for trial in trials] == ["d", "c", "b", "a"]
+
+
+def test_trials_side_by_side_take_as_long_as_the_one_that_ends_last():
+    assert plan.makespan([5, 3, 3, 1], 2) == 6
+    assert plan.makespan([3, 3, 1, 5], 2) == 8
+    assert plan.makespan([3, 1], 8) == 3
+    assert plan.makespan([], 2) == 0

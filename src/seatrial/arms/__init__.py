@@ -48,7 +48,7 @@ async def open(arm: Arm, seat: Seat, shared: Connections) -> AsyncIterator[Conve
             async with command.open(adapter, seat) as conversation:
                 yield conversation
         case Http() as adapter:
-            yield http.Conversation(adapter, seat, shared)
+            yield http.Conversation(adapter, seat, shared, arm.limits)
         case OpenAI() as adapter:
             yield await openai.open(arm, adapter, seat, shared)
         case Python() as adapter:

@@ -10,7 +10,9 @@ import httpx
 from seatrial.arms.connections import Connections
 from seatrial.arms.replies import EXAMPLE, excerpt, parse_json, reply_of
 from seatrial.arms.seat import Reply, Seat
-from seatrial.documents import Http
+from seatrial.chat import PASSING, Unanswered
+from seatrial.chat.pace import retry_after
+from seatrial.documents import ArmLimits, Http
 from seatrial.documents.arm import VARIABLE
 from seatrial.errors import ArmError
 
@@ -21,35 +23,39 @@ MOST_BYTES = 8_000_000
 class Conversation:
     """One trial's conversation with a service that runs already."""
 
-    def __init__(self, adapter: Http, seat: Seat, shared: Connections) -> None:
+    def __init__(
+        self, adapter: Http, seat: Seat, shared: Connections, limits: ArmLimits | None = None
+    ) -> None:
         self.notes: list[str] = []
         self.meanwhile = ""
         self._adapter = adapter
         self._seat = seat
         self._shared = shared
+        self._pace = shared.pace(adapter.url, limits or ArmLimits())
         self._history: list[dict[str, str]] = []
         self._headers = {name: filled(value, seat) for name, value in adapter.headers.items()}
 
     async def reply(self, turn: int, text: str) -> Reply:
         """Post the turn and read the answer."""
         seat = self._seat
-        status, body = await self._post(
-            {
-                "turn": turn,
-                "text": text,
-                "history": self._history,
-                "conversation": seat.trial,
-                "now": seat.now,
-                "seed": seat.seed,
-                "settings": seat.settings,
-                "mcp": seat.config,
-            }
-        )
+        said = {
+            "turn": turn,
+            "text": text,
+            "history": self._history,
+            "conversation": seat.trial,
+            "now": seat.now,
+            "seed": seat.seed,
+            "settings": seat.settings,
+            "mcp": seat.config,
+        }
         who = f"the agent at {self._adapter.url}"
-        if not 200 <= status < 300:
-            raise ArmError(
-                "agent_unreachable", f"{who} answered with status {status}: {_shown(body)}"
+        try:
+            # Never posted twice: the agent may have acted already. A trial begins again, in a fresh world.
+            body = await self._pace.ask(
+                lambda: self._post(said), retries=0, used=_tokens, waiting=seat.waiting
             )
+        except Unanswered as error:
+            raise ArmError("agent_unreachable", error.message, passing=error.passing) from error
         try:
             value = parse_json(body)
         except ValueError as error:
@@ -64,7 +70,7 @@ class Conversation:
         )
         return reply
 
-    async def _post(self, body: dict[str, Any]) -> tuple[int, bytes]:
+    async def _post(self, body: dict[str, Any]) -> bytes:
         url = self._adapter.url
         received = bytearray()
         try:
@@ -78,12 +84,20 @@ class Conversation:
                             "agent_unreachable",
                             f"the agent at {url} answered with more than {MOST_BYTES:,} bytes",
                         )
-                return response.status_code, bytes(received)
+                status = response.status_code
+                if not 200 <= status < 300:
+                    raise Unanswered(
+                        f"the agent at {url} answered with status {status}: {_shown(bytes(received))}",
+                        passing=status in PASSING,
+                        busy=status == 429,
+                        retry_after=retry_after(response.headers),
+                    )
+                return bytes(received)
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
             why = str(error) or type(error).__name__
-            raise ArmError(
-                "agent_unreachable",
+            raise Unanswered(
                 f"no answer from the agent at {url} ({why}); is the service running?",
+                passing=isinstance(error, httpx.TransportError),
             ) from error
 
 
@@ -101,6 +115,15 @@ def filled(value: str, seat: Seat) -> str:
         return seat.environ[name]
 
     return VARIABLE.sub(variable, value)
+
+
+def _tokens(body: bytes) -> int:
+    """What a reply took, as far as it says so; whether it is one is looked at later."""
+    try:
+        usage = parse_json(body)["usage"]
+        return int(usage.get("input_tokens", 0)) + int(usage.get("output_tokens", 0))
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError):
+        return 0
 
 
 def _shown(body: bytes) -> str:

@@ -6,6 +6,16 @@
 """
 
 from seatrial.chat.completions import Completion, Endpoint, Wish, complete
-from seatrial.chat.pace import RETRIES, Pace, Unanswered
+from seatrial.chat.pace import PASSING, RETRIES, Pace, Unanswered, backoff
 
-__all__ = ["RETRIES", "Completion", "Endpoint", "Pace", "Unanswered", "Wish", "complete"]
+__all__ = [
+    "PASSING",
+    "RETRIES",
+    "Completion",
+    "Endpoint",
+    "Pace",
+    "Unanswered",
+    "Wish",
+    "backoff",
+    "complete",
+]

@@ -74,6 +74,7 @@ class Pace:
         self,
         request: Callable[[], Awaitable[T]],
         *,
+        retries: int = RETRIES,
         used: Callable[[T], int] = lambda _: 0,
         told: Callable[[str], None] = lambda _: None,
         waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
@@ -82,6 +83,7 @@ class Pace:
 
         Args:
             request: makes it.
+            retries: how often it may be made again.
             used: the tokens that an answer took.
             told: is told why a request is made again.
             waiting: is open while nothing happens but waiting for the limits.
@@ -98,13 +100,13 @@ class Pace:
                 if error.busy:
                     self._slow_down()
                 wait = _wait(error, retry)
-                if not error.passing or retry == RETRIES or wait > MOST_WAIT_SECONDS:
+                if error.busy and wait <= MOST_WAIT_SECONDS:
+                    self._open_at = max(self._open_at, anyio.current_time() + wait)
+                if not error.passing or retry == retries or wait > MOST_WAIT_SECONDS:
                     raise
                 retry += 1
-                told(f"asked again ({retry} of {RETRIES}), after: {error.message}")
-                if error.busy:
-                    self._open_at = max(self._open_at, anyio.current_time() + wait)
-                else:
+                told(f"asked again ({retry} of {retries}), after: {error.message}")
+                if not error.busy:
                     with waiting():
                         await anyio.sleep(wait)
             else:
@@ -183,7 +185,10 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _wait(error: Unanswered, retry: int) -> float:
-    if error.retry_after is not None:
-        return error.retry_after
+    return backoff(retry) if error.retry_after is None else error.retry_after
+
+
+def backoff(retry: int) -> float:
+    """Seconds before the next attempt, the first being number 0."""
     # Spread, so that those who failed together do not come back together.
     return float(FIRST_WAIT_SECONDS * 2**retry * random.uniform(0.75, 1.25))

@@ -65,6 +65,8 @@ def plan(
     """
     from seatrial.baseline import recalling
     from seatrial.cli.expected import expected
+    from seatrial.cli.timing import timed, told
+    from seatrial.runner import room
     from seatrial.workspace import Workspace
 
     workspace = Workspace.find(root)
@@ -75,12 +77,15 @@ def plan(
     if trials is None and len(selection.arms) == 1 and selection.selected:
         good = expected(workspace, selection, spec)
         selection = replace(selection, cases=good.cases)
+    selection = replace(selection, cases=timed(selection.cases, workspace, selection, spec))
     if shape == "json":
         import json
 
         click.echo(json.dumps(_data(workspace, selection, good), indent=1))
     else:
         click.echo("\n".join(_lines(selection, good)))
+        if time := told(selection.cases, selection, room(selection.arms)):
+            click.echo(time)
 
 
 def _trials(selection: Selection) -> int:

@@ -114,6 +114,7 @@ def run(
     """
     from seatrial.baseline import recalling
     from seatrial.cli import adding
+    from seatrial.cli.timing import timed
     from seatrial.workspace import Workspace
 
     workspace = Workspace.find(root)
@@ -148,6 +149,7 @@ def run(
         against = _released(workspace, selection, baseline)
     elif trials is None:
         against = adding.followed(workspace, selection, planned, baseline)
+    planned = timed(planned, workspace, selection, baseline, against)
     return _begun(workspace, selection, planned, against, wanted, adaptive=not rerun_baseline)
 
 

@@ -245,6 +245,12 @@ async def run(
     return Outcome(total, writer.stored, interrupted and writer.stored < total)
 
 
+def room(used: Iterable[Arm], at_once: int | None = None) -> int:
+    """How many trials of these arms go on side by side."""
+    used = tuple(used)
+    return min(at_once or AT_ONCE, sum(_room(arm, at_once) for arm in used)) or 1
+
+
 def _room(arm: Arm, at_once: int | None) -> int:
     """How many trials of an arm may go on side by side."""
     if arm.limits.at_once is not None:

@@ -19,6 +19,7 @@ from typing import Any, Literal
 import anyio
 
 from seatrial import arms, checks
+from seatrial.chat import backoff
 from seatrial.checks.again import Grader
 from seatrial.checks.objects import beginning, types_of
 from seatrial.checks.regrading import unfillable
@@ -53,7 +54,7 @@ from seatrial.verdicts import Cause, SimulatorFault, Verdict
 from seatrial.worlds import Stage
 
 MOST_RETRIES = 2
-"""How often a trial that a simulated person spoilt is done again."""
+"""How often a trial is done again that came to nothing without the agent's doing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ class _Failure:
     cause: Cause
     detail: str
     simulator_fault: SimulatorFault | None = None
+    passing: bool = False
+    """It was not the agent's doing, and may go away by itself."""
 
 
 @dataclass(slots=True)
@@ -170,24 +173,29 @@ class Conductor:
     async def carry_out(self, trial: Trial) -> tuple[TrialRecord, Trace]:
         """The trial's record and trace. Whatever goes wrong within the trial is in the record.
 
-        What a simulated person spoilt is done again, in a fresh world with a fresh agent: twice at most, and
+        What came to nothing without the agent's doing is done again, in a fresh world with a fresh agent: what a
+        simulated person spoilt, and what the network or a service that is busy or broken did. Twice at most, and
         never where something forbidden was done, which counts whatever became of the trial.
         """
         retried: list[Retried] = []
         while True:
-            record, trace = await self._once(trial, len(retried) + 1)
-            again = record.cause is Cause.SIMULATOR and not record.forbidden
-            if not again or len(retried) == MOST_RETRIES:
+            record, trace, passing = await self._once(trial, len(retried) + 1)
+            again = record.cause is Cause.SIMULATOR or passing
+            if not again or record.forbidden or len(retried) == MOST_RETRIES:
                 return record.model_copy(update={"retried": tuple(retried)}), trace
+            assert record.cause is not None
             retried.append(
                 Retried(
-                    cause=Cause.SIMULATOR,
+                    cause=record.cause,
                     detail=record.detail,
                     simulator_fault=record.simulator_fault,
                 )
             )
+            if passing:
+                await anyio.sleep(backoff(len(retried) - 1))
 
-    async def _once(self, trial: Trial, attempt: int) -> tuple[TrialRecord, Trace]:
+    async def _once(self, trial: Trial, attempt: int) -> tuple[TrialRecord, Trace, bool]:
+        """As `carry_out`, once; whether it came to nothing by what may go away by itself."""
         case, arm = self.catalog.cases[trial.case], self.catalog.arms[trial.arm]
         started_at = dt.datetime.now(dt.UTC)
         clock = _stop_watch()
@@ -206,7 +214,8 @@ class Conductor:
             "started_at": started_at.isoformat(timespec="milliseconds"),
             "duration_ms": clock(),
         }
-        return record.model_copy(update=times), trace
+        passing = failure is not None and failure.passing
+        return record.model_copy(update=times), trace, passing
 
     # --- carried out here ---
 
@@ -541,7 +550,9 @@ def _failing(course: _Course) -> Iterator[None]:
         yield
     except ArmError as error:
         detail = "; ".join(part for part in (error.message, error.detail) if part)
-        course.failure = course.failure or _Failure(Cause(error.cause), detail)
+        course.failure = course.failure or _Failure(
+            Cause(error.cause), detail, passing=error.passing
+        )
     except SimulatorError as error:
         course.failure = course.failure or _Failure(
             Cause.SIMULATOR, printable(error.message), error.fault
