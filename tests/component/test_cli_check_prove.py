@@ -1,14 +1,16 @@
 """`seatrial check --prove` in a repository: what it prints, where, and with which exit code."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from tests import bike_shop
 
 from seatrial.cli import main
-from seatrial.documents import Case
+from seatrial.documents import Answers, Case
 
 SOLUTION = {"calls": [{"tool": "rent", "arguments": {"bike": "b-1", "renter": "{{run}}"}}]}
 NOTHING = [{"check": "end_state"}]
@@ -67,6 +69,27 @@ def test_a_solution_that_fails_is_an_error_with_the_difference_at_the_expectatio
     assert line.startswith("cases/rent-a-bike.yaml:")
     assert 'its solution fails: end_state: missing: bike b-1.renter became "Ada"' in line
     assert line.endswith("Mend the solution or the check")
+
+
+def test_a_right_agent_tries_again_what_fails_on_purpose_and_a_tool_that_never_works_fails_it():
+    def proved(**fail: Any) -> Result:
+        busy = {"pass_through": True, "fail": {"message": "busy", **fail}}
+        written = bike_shop.catalog(
+            bike_shop.case(solution=SOLUTION, answers="busy"), bike_shop.arm()
+        )
+        answers = Answers.model_validate(
+            {"kind": "fixture", "type": "answers", "id": "busy", "tools": {"rent": busy}}
+        )
+        fixtures = {**written.fixtures, answers.id: answers}
+        bike_shop.write_tree(Path.cwd(), replace(written, fixtures=fixtures))
+        return CliRunner().invoke(main, ["check", "--prove"])
+
+    again = proved(calls=[1, 2])
+    never = proved()
+
+    assert (again.exit_code, "1 case: 1 proved;" in again.output) == (0, True)
+    assert never.exit_code == 2
+    assert "its solution fails" in never.output
 
 
 def test_what_nobody_can_tell_is_not_proved_and_no_error():

@@ -15,6 +15,9 @@ from seatrial.state import MISSING, look_up
 from seatrial.state.values import as_text, shown
 from seatrial.trace import Answer, Json
 
+MOST_ATTEMPTS = 3
+"""At a call that goes wrong on purpose."""
+
 
 class Conversation:
     """One trial's conversation, by a solution."""
@@ -42,11 +45,18 @@ class Conversation:
         return Reply(as_text(placeholders.fill(solved.reply, self._value)))
 
     async def _call(self, call: SolutionCall) -> Answer:
+        """The answer to a call; a right agent tries again, a few times, what failed on purpose."""
         arguments = placeholders.fill(call.arguments, self._value)
         server, slash, tool = call.tool.rpartition("/")
-        if slash:
-            return await self._seat.call(tool, arguments, server)
-        return await self._seat.call(call.tool, arguments)
+        tools = self._seat.tools
+        for _ in range(MOST_ATTEMPTS):
+            if slash:
+                answer = await self._seat.call(tool, arguments, server)
+            else:
+                answer = await self._seat.call(call.tool, arguments)
+            if not answer.is_error or tools is None or tools.last_fault is None:
+                break
+        return answer
 
     def _value(self, name: str) -> Json:
         """What a placeholder stands for."""

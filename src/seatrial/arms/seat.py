@@ -32,6 +32,11 @@ class Tools(Protocol):
         """Each server's name with a tool that the agent may see."""
         ...
 
+    @property
+    def last_fault(self) -> str | None:
+        """What went wrong on purpose in the call that ended last."""
+        ...
+
     async def misspoken(self, tool: str, arguments: str, why: str, server: str | None) -> Answer:
         """Take down a call whose arguments cannot be read, and answer it with why."""
         ...

@@ -124,6 +124,7 @@ class Channel:
         """Bytes, about."""
         self._remarks: set[str] = set()
         self._faults: list[Fault] = []
+        self._last_fault: str | None = None
         self._running: set[Call | Errand] = set()
         self._limit = anyio.Event()
         self._over = anyio.Event()
@@ -156,6 +157,11 @@ class Channel:
     async def until_limit(self) -> None:
         """Wait for the call that is one too many."""
         await self._limit.wait()
+
+    @property
+    def last_fault(self) -> str | None:
+        """What went wrong on purpose in the call that ended last; for agents that Seatrial itself brings along."""
+        return self._last_fault
 
     @property
     def closed(self) -> bool:
@@ -660,6 +666,7 @@ class Channel:
         if call.answer is not None:
             return
         call.answer = answer
+        self._last_fault = fault
         kept = kept or answer
         if call.response is None:
             self._recorded += sum(len(part.get("text") or "") for part in kept.content)
