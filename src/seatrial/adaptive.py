@@ -140,6 +140,11 @@ class Pursuit:
                 steps += self._in_turn(course, course.grant(wanted))
         return steps
 
+    @property
+    def halted(self) -> frozenset[str]:
+        """Cases of which nothing more is run: the candidate did something forbidden."""
+        return frozenset(course.case for course in self._cases.values() if course.forbidden)
+
     def _note(self, record: TrialRecord) -> None:
         course = self._cases[record.case]
         if record.arm == self._candidate:

@@ -66,7 +66,7 @@ def makespan(durations: Iterable[float], at_once: int) -> float:
 
 
 def trials_of(manifest: Manifest, catalog: Catalog) -> tuple[Trial, ...]:
-    """Every trial that a run's plan sets beforehand.
+    """Every trial that a run's plan sets beforehand; of a shard, those of its own cases.
 
     The released arm runs beside the candidate as often as it, but for the cases that it cannot run as it was
     released; where it only runs on demand, none of its trials is among them.
@@ -75,11 +75,30 @@ def trials_of(manifest: Manifest, catalog: Catalog) -> tuple[Trial, ...]:
     arms = [
         catalog.arms[id] for id in manifest.arms if rerun is None or rerun.fixed or id != rerun.arm
     ]
+    planned = manifest.plan
+    if manifest.sharding is not None:
+        own = manifest.sharding.own
+        planned = tuple(entry for entry in planned if entry.case in own)
     return tuple(
         trial
-        for trial in expand(manifest.plan, catalog, arms)
+        for trial in expand(planned, catalog, arms)
         if rerun is None or trial.arm != rerun.arm or trial.case not in rerun.left_out
     )
+
+
+def keys_of(manifest: Manifest) -> set[tuple[str, str, int]]:
+    """Case, arm and number of the same trials, told from the manifest alone: its fingerprints say who runs what."""
+    rerun, part = manifest.rerun, manifest.sharding
+    own = part.own if part is not None else None
+    return {
+        (entry.case, arm, number)
+        for entry in manifest.plan
+        if entry.selected and (own is None or entry.case in own)
+        for arm in manifest.arms
+        if f"{entry.case}@{arm}" in manifest.fingerprints
+        if rerun is None or arm != rerun.arm or (rerun.fixed and entry.case not in rerun.left_out)
+        for number in range(1, entry.trials + 1)
+    }
 
 
 def documents_of(catalog: Catalog, suite: Suite, arms: Sequence[str]) -> Catalog:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from seatrial.documents import Policy
 from seatrial.trace import Usage
@@ -158,6 +158,45 @@ class Adding(_Record):
     """Trials of the whole run, at most; None where nothing was said."""
 
 
+class Sharding(_Record):
+    """Which part of a run is carried out here. A case lives in one shard, with all its trials and all its arms."""
+
+    shard: int = Field(ge=1)
+    """1..n."""
+    cases: tuple[tuple[str, ...], ...] = Field(min_length=1)
+    """The selected cases of each shard."""
+    plan: str = ""
+    """Digest of what the shards of one run have in common (`seatrial.sharding.plan_digest`)."""
+
+    @property
+    def of(self) -> int:
+        """How many shards there are."""
+        return len(self.cases)
+
+    @property
+    def own(self) -> frozenset[str]:
+        """The cases that are run here."""
+        return frozenset(self.cases[self.shard - 1])
+
+    def share(self, whole: int) -> int:
+        """This shard's part of what the whole run may use; the parts of all shards come to just that."""
+        return whole // self.of + (self.shard <= whole % self.of)
+
+    @property
+    def fraction(self) -> float:
+        """This shard's part of what can be divided at will, such as money or requests per minute."""
+        return 1 / self.of
+
+    def __str__(self) -> str:
+        return f"{self.shard}/{self.of}"
+
+    @model_validator(mode="after")
+    def _is_one_of_them(self) -> Sharding:
+        if self.shard > self.of:
+            raise ValueError(f"there is no shard {self.shard} of {self.of}")
+        return self
+
+
 class Regraded(_Record):
     """Where the trials of a run come from whose traces were graded again."""
 
@@ -207,6 +246,10 @@ class Manifest(_Record):
     """By what trials are added beyond those of the plan; None where the plan's numbers are all."""
     regraded: Regraded | None = None
     """Set when no trial was carried out: the traces are those of another run."""
+    sharding: Sharding | None = None
+    """Set when only a part of the plan is carried out here, and others carry out the rest."""
+    merged: tuple[str, ...] = ()
+    """Ids of the shards' runs that it was merged from, in the order of the shards."""
 
     @property
     def candidates(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PURE = (
-    "selftest", "monitor", "gate", "adaptive", "compare", "selection", "plan", "checks", "comparability",
+    "selftest", "monitor", "gate", "sharding", "adaptive", "compare", "selection", "plan", "checks", "comparability",
     "state", "stats", "redaction", "costs", "runtimes", "drafts",
     "documents", "tools", "trace", "verdicts", "records", "errors",
 )  # fmt: skip

@@ -17,6 +17,7 @@ from seatrial.cli.check import check
 from seatrial.cli.compare import compare
 from seatrial.cli.gate import gate
 from seatrial.cli.gateway import gateway
+from seatrial.cli.merge import merge
 from seatrial.cli.monitor import monitor
 from seatrial.cli.plan import plan
 from seatrial.cli.power import power
@@ -30,7 +31,7 @@ from seatrial.cli.world import world
 from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
-    check, schema, plan, run, regrade, compare, gate, report, release, baseline, power, selftest, monitor,
+    check, schema, plan, run, merge, regrade, compare, gate, report, release, baseline, power, selftest, monitor,
     world, gateway,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""

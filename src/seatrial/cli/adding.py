@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from seatrial.adaptive import Pursuit
     from seatrial.baseline import Baseline, Beside
     from seatrial.documents import Catalog
-    from seatrial.plan import Trial
-    from seatrial.records import Manifest, PlannedCase, TrialRecord
+    from seatrial.records import Manifest, PlannedCase
     from seatrial.workspace import Selection, Workspace
 
 
@@ -127,33 +126,14 @@ def told(manifest: Manifest, catalog: Catalog, found: Baseline, most: int | None
     return manifest.model_copy(update={"adding": said})
 
 
-def pursuit(
-    manifest: Manifest, first: Sequence[Trial], stored: Sequence[TrialRecord]
-) -> Pursuit | None:
-    """What adds trials to a run; None where their number is fixed."""
-    if manifest.adding is None:
-        return None
-    from seatrial.adaptive import Pursuit
-
-    (arm,) = _candidates(manifest)
-    rerun = manifest.rerun
-    return Pursuit(
-        manifest.adding,
-        first,
-        candidate=arm,
-        live=rerun.arm if rerun else None,
-        alone=rerun.left_out if rerun else (),
-        stored=stored,
-    )
-
-
 def tell_what_was_short(found: Pursuit, manifest: Manifest) -> None:
     """Which cases wanted more trials than the run might have."""
     if not found.short or manifest.adding is None:
         return
     cases = sorted(found.short)
     named = ", ".join(cases[:5]) + (f" and {len(cases) - 5} more" if len(cases) > 5 else "")
-    _tell(f"--max-trials {manifest.adding.most} left no trials for {named}.")
+    part = f" (shard {manifest.sharding})" if manifest.sharding is not None else ""
+    _tell(f"--max-trials {manifest.adding.most}{part} left no trials for {named}.")
 
 
 def _candidates(manifest: Manifest) -> tuple[str, ...]:

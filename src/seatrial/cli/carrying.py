@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from seatrial.baseline import Beside
     from seatrial.documents import Catalog, Policy
-    from seatrial.records import Manifest, PlannedCase, TrialRecord
+    from seatrial.records import Manifest, PlannedCase, Sharding, TrialRecord
     from seatrial.runner import Equipment
     from seatrial.store import Writer
     from seatrial.workspace import Workspace
@@ -98,14 +98,16 @@ def carried_out(
 
     import anyio
 
-    from seatrial import plan, runner, store
+    from seatrial import plan, runner, sharding, store
     from seatrial.cli import adding, progress
 
     manifest = writer.manifest
     trials = plan.trials_of(manifest, catalog)
-    if not trials:
+    if manifest.sharding is not None:
+        _tell_which_part(manifest.sharding)
+    elif not trials:
         _say_why_nothing_runs(manifest)
-    pursuit = adding.pursuit(manifest, trials, stored)
+    pursuit = sharding.pursuit(manifest, catalog, trials, stored)
     with progress.shown(len(trials), (record.verdict for record in stored)) as tell:
         outcome = anyio.run(
             lambda: runner.run(
@@ -132,6 +134,11 @@ def carried_out(
         name = store.resume_name(writer.folder)
         click.echo(f"  → what went wrong: seatrial gate {name}, seatrial report {name}", err=True)
     return ExitCode.UNDECIDED if trials and not valid else ExitCode.OPEN
+
+
+def _tell_which_part(part: Sharding) -> None:
+    own, whole = len(part.own), sum(map(len, part.cases))
+    click.echo(f"Shard {part} of plan {part.plan}: {own} of {whole} cases.", err=True)
 
 
 def _say_why_nothing_runs(manifest: Manifest) -> None:

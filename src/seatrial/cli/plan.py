@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from seatrial.cli.dividing import Division
     from seatrial.cli.expected import Expected
     from seatrial.records import PlannedCase
     from seatrial.workspace import Selection, Workspace
@@ -42,6 +43,12 @@ if TYPE_CHECKING:
     metavar="PATH|REF",
     help="The baseline to go by, not the newest release.",
 )
+@click.option(
+    "--shards",
+    metavar="N|auto",
+    help="Divide the run, and write the jobs that carry it out as JSON: a matrix for GitHub Actions and GitLab. "
+    "`auto`: so many that none takes longer than ten minutes.",
+)
 @click.option("--format", "shape", type=click.Choice(["text", "json"]), default="text")
 @click.option(
     "--root",
@@ -54,6 +61,7 @@ def plan(
     base: str | None,
     trials: int | None,
     spec: str | None,
+    shards: str | None,
     shape: str,
     root: Path | None,
 ) -> None:
@@ -62,6 +70,8 @@ def plan(
     For a single arm also how many trials a good change takes: those planned to begin with, and those added to
     cases that look suspicious by chance. And what that costs, where the arm carries `prices` and the stored trials of
     the release recorded their tokens.
+
+    With --shards the matrix is all that is written to stdout, and what each shard has to do goes to stderr.
     """
     from seatrial.baseline import recalling
     from seatrial.cli.expected import expected
@@ -78,14 +88,37 @@ def plan(
         good = expected(workspace, selection, spec)
         selection = replace(selection, cases=good.cases)
     selection = replace(selection, cases=timed(selection.cases, workspace, selection, spec))
+    divided = _divided(selection, shards) if shards is not None else None
     if shape == "json":
         import json
 
-        click.echo(json.dumps(_data(workspace, selection, good), indent=1))
+        data = _data(workspace, selection, good)
+        if divided is not None:
+            data |= {"matrix": divided.matrix, "shards": divided.data()}
+        click.echo(json.dumps(data, indent=1))
+    elif divided is not None:
+        from seatrial.errors import printable
+
+        for line in divided.lines():
+            click.echo(printable(line), err=True)
+        click.echo(divided.as_json())
     else:
         click.echo("\n".join(_lines(selection, good)))
         if time := told(selection.cases, selection, room(selection.arms)):
             click.echo(time)
+
+
+def _divided(selection: Selection, shards: str) -> Division:
+    """The selection divided over shards."""
+    from seatrial.cli.dividing import division
+    from seatrial.errors import UsageError
+
+    if shards != "auto" and not (
+        shards.isascii() and shards.isdigit() and 0 < int(shards) < 10_000
+    ):
+        raise UsageError(f"{shards!r} is no number of shards", hint="--shards 8, or --shards auto")
+    wanted = None if shards == "auto" else int(shards)
+    return division(selection.cases, selection.catalog, selection.arms, wanted)
 
 
 def _trials(selection: Selection) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -137,14 +137,21 @@ def _used(catalog: Catalog, cases: Sequence[Case]) -> list[World | Server]:
 
 
 def marked(
-    planned: tuple[PlannedCase, ...], catalog: Catalog, equipment: Equipment
+    planned: tuple[PlannedCase, ...],
+    catalog: Catalog,
+    equipment: Equipment,
+    only: Collection[str] | None = None,
 ) -> tuple[PlannedCase, ...]:
-    """The plan of a run, with what doing nothing comes to in each case that is to run."""
+    """The plan of a run, with what doing nothing comes to in each case that is to run (of these, where said)."""
     import anyio
 
     from seatrial import runner
 
-    cases = [catalog.cases[entry.case] for entry in planned if entry.selected]
+    cases = [
+        catalog.cases[entry.case]
+        for entry in planned
+        if entry.selected and (only is None or entry.case in only)
+    ]
     weak = anyio.run(
         lambda: runner.weaknesses(catalog, cases, equipment, run=f"idle-{secrets.token_hex(6)}")
     )

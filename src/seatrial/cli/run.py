@@ -14,7 +14,7 @@ from seatrial.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from seatrial.baseline import Baseline
     from seatrial.documents import Catalog
-    from seatrial.records import PlannedCase, TrialRecord
+    from seatrial.records import PlannedCase, Sharding, TrialRecord
     from seatrial.workspace import Selection, Workspace
 
 
@@ -81,6 +81,11 @@ if TYPE_CHECKING:
     metavar="N",
     help="What chance starts from, for world, mocks and agents that heed it. Drawn when left out.",
 )
+@click.option(
+    "--shard",
+    metavar="I/N",
+    help="Carry out this part of the run only, the I-th of N; `seatrial merge` puts the parts together.",
+)
 @click.option("--resume", metavar="RUN", help="Go on with a run that was stopped.")
 @click.option(
     "--root",
@@ -99,6 +104,7 @@ def run(
     at_once: int | None,
     out: Path | None,
     seed: int | None,
+    shard: str | None,
     resume: str | None,
     root: Path | None,
 ) -> ExitCode:
@@ -122,7 +128,7 @@ def run(
         given = {
             "--suite": suite, "--arm": arms, "--case": cases, "--trials": trials,
             "--max-trials": max_trials, "--base": base, "--rerun-baseline": rerun_baseline or None,
-            "--baseline": baseline, "--out": out, "--seed": seed,
+            "--baseline": baseline, "--out": out, "--seed": seed, "--shard": shard,
         }  # fmt: skip
         clashing = [name for name, value in given.items() if value not in (None, ())]
         if clashing:
@@ -143,7 +149,7 @@ def run(
         suite, arms, base=base, trials=trials, recall=recalling(workspace, baseline)
     )
     planned = _only(selection, cases, trials) if cases else selection.cases
-    wanted = _Wanted(trials, max_trials, at_once, out, seed)
+    wanted = _Wanted(trials, max_trials, at_once, out, seed, shard)
     against: Baseline | None = None
     if rerun_baseline:
         against = _released(workspace, selection, baseline)
@@ -162,6 +168,7 @@ class _Wanted:
     at_once: int | None
     out: Path | None
     seed: int | None
+    shard: str | None
 
 
 def _released(workspace: Workspace, selection: Selection, spec: str | None) -> Baseline:
@@ -230,7 +237,8 @@ def _begun(
             cases=catalog.cases.values(),
             fixtures=catalog.built,
         )
-        planned = marked(planned, catalog, equipment)
+        part = _part(planned, catalog, selection, wanted.shard) if wanted.shard else None
+        planned = marked(planned, catalog, equipment, only=part.own if part else None)
         manifest = manifest_of(
             workspace,
             catalog,
@@ -244,9 +252,22 @@ def _begun(
         )
         if against is not None and adaptive:
             manifest = adding.told(manifest, catalog, against, wanted.max_trials)
+        if part is not None:
+            from seatrial.cli.dividing import sharded
+
+            manifest = sharded(manifest, part, seeded=wanted.seed is not None)
         folder = wanted.out or workspace.root / store.RUNS / manifest.run
         with store.Writer.create(folder, manifest, catalog) as writer:
             return carried_out(writer, catalog, (), equipment, wanted.at_once)
+
+
+def _part(
+    planned: tuple[PlannedCase, ...], catalog: Catalog, selection: Selection, shard: str
+) -> Sharding:
+    """The part of the plan that is carried out here."""
+    from seatrial.cli.dividing import part, shard_of
+
+    return part(planned, catalog, selection.arms, shard_of(shard))
 
 
 def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:

@@ -9,6 +9,7 @@ writer is done, it seals the folder; a run without a seal has not ended.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -34,7 +35,8 @@ from seatrial.store.run import (
     record_line,
     trace_line,
 )
-from seatrial.store.sealing import SEAL, altered, file_digest, seal_bytes
+from seatrial.store.sealing import SEAL, Pieces, Seal, altered, file_digest
+from seatrial.store.shards import Seen, Shard, Traces
 from seatrial.trace import Trace
 
 LOCK = "lock"
@@ -60,10 +62,18 @@ class Writer:
         self._traces = _Appended(folder / TRACES)
         self._failed: StorageError | None = None
         self._somebody_else_wrote = False
+        self.leave_open = False
+        """Do not seal it: something is missing that others may add."""
+        self._only_merged = False
 
     @classmethod
-    def create(cls, folder: Path, manifest: Manifest, catalog: Catalog) -> Self:
+    def create(cls, folder: Path, manifest: Manifest, catalog: Catalog | bytes) -> Self:
         """Make the folder and write what is known before the first trial.
+
+        Args:
+            folder: a new one.
+            manifest: what the run says of itself.
+            catalog: its documents, or what another run has stored of them.
 
         Raises:
             UsageError: the folder is in use or holds something already.
@@ -84,7 +94,8 @@ class Writer:
                         f"{folder} was filled by another runner",
                         hint="name a new folder with --out, or leave it out",
                     )
-                fixed = {DOCUMENTS: catalogs.dump(catalog), MANIFEST: manifest_bytes(manifest)}
+                stored = catalog if isinstance(catalog, bytes) else catalogs.dump(catalog)
+                fixed = {DOCUMENTS: stored, MANIFEST: manifest_bytes(manifest)}
                 for name, data in fixed.items():
                     _put(folder / name, data)
                 digests = {name: hashlib.sha256(data).hexdigest() for name, data in fixed.items()}
@@ -152,6 +163,25 @@ class Writer:
         self.stored += 1
         return record
 
+    def take_in(self, shard: Shard, seen: Seen) -> None:
+        """Append all trials of another run folder, handing them to `seen` in order.
+
+        Raises:
+            StorageError: the folder was altered or cannot be read, or this one cannot be written.
+        """
+        if self._failed:
+            raise self._failed
+        at = self._traces.end
+        self._only_merged = True
+        try:
+            for piece in shard.traces():
+                self._traces.append_piece(piece)
+            for lines in shard.journal(at, seen):
+                self._journal.append(lines)
+        except OSError as error:
+            raise self._refuse(error) from error
+        self.stored += shard.records
+
     def close(self) -> None:
         """Make sure that everything is on the disk as it was written, seal it, and let go of the folder.
 
@@ -161,7 +191,7 @@ class Writer:
         try:
             self._traces.close()
             self._journal.close()
-            if self._failed is None or self._somebody_else_wrote:
+            if (self._failed is None and not self.leave_open) or self._somebody_else_wrote:
                 self._seal()
         except OSError as error:
             raise self._refuse(error) from error
@@ -192,11 +222,12 @@ class Writer:
         return self._failed
 
     def _seal(self) -> None:
-        written = {
-            **self._fixed, TRACES: self._traces.digest(), JOURNAL: self._journal.digest(),
-        }  # fmt: skip
+        written: dict[str, Pieces] = {name: ((0, digest),) for name, digest in self._fixed.items()}
+        written |= {TRACES: self._traces.digests(), JOURNAL: self._journal.digests()}
         # Also of files that are something else by now: then nobody can go on with the run.
-        _put(self.folder / SEAL, seal_bytes(written))
+        _put(self.folder / SEAL, Seal.of(written).as_bytes())
+        if self._only_merged:
+            return  # no agent ran while that was written
         if name := altered(self.folder, tuple(written)):
             raise self._altered(name)
 
@@ -233,13 +264,35 @@ class _Appended:
         self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
         self.end = os.fstat(self._file).st_size
         self._digest = hashlib.sha256()
+        self._pieces: list[tuple[int, str]] = []
+        self._begun = 0
+        """Where the piece begins whose digest is being made."""
 
     def append(self, data: bytes) -> None:
+        self._write(data)
+        self._digest.update(data)
+
+    def append_piece(self, piece: Traces) -> None:
+        """Append a part of another file under the digest that it was sealed with."""
+        if self.end > self._begun:
+            self._pieces.append((self.end - self._begun, self._digest.hexdigest()))
+            self._digest = hashlib.sha256()
+        left = piece.size
+        with piece.path.open("rb") as source:
+            source.seek(piece.start)
+            while left and (part := source.read(min(left, 1 << 20))):
+                self._write(part)
+                left -= len(part)
+        if left:
+            raise OSError(errno.EIO, f"{piece.path} became shorter")
+        self._pieces.append((piece.size, piece.sha))
+        self._begun = self.end
+
+    def _write(self, data: bytes) -> None:
         rest = memoryview(data)
         while rest:  # a disk that runs full takes a part and refuses the rest
             rest = rest[os.write(self._file, rest) :]
         self.end += len(data)
-        self._digest.update(data)
 
     def touched(self) -> bool:
         """Whether somebody else has written to it."""
@@ -247,14 +300,16 @@ class _Appended:
 
     def take_in(self) -> None:
         """Digest what stood there before."""
-        self._digest = hashlib.sha256()
+        self._digest, self._pieces, self._begun = hashlib.sha256(), [], 0
         with self._path.open("rb") as file:
             while part := file.read(1 << 20):
                 self._digest.update(part)
 
-    def digest(self) -> str:
-        """SHA-256 of all that was written."""
-        return self._digest.hexdigest()
+    def digests(self) -> Pieces:
+        """SHA-256 of all that was written, piece by piece."""
+        if self._pieces and self.end == self._begun:
+            return tuple(self._pieces)
+        return (*self._pieces, (self.end - self._begun, self._digest.hexdigest()))
 
     def cut(self, end: int) -> None:
         os.ftruncate(self._file, end)
