@@ -25,6 +25,9 @@ from seatrial import bridge
 from seatrial.gateway import Channel, Gateway
 from seatrial.trace import Called
 
+MAIN = "import os, sys; from seatrial.bridge import main; sys.exit(main(os.environ))"
+MEASURED = (sys.executable, "-c", MAIN)
+"""What config files start (as in test_gateway_clients), in a way in which its lines are counted."""
 COMMAND = (sys.executable, "-m", "seatrial", "gateway", "connect")
 HELLO = request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}}, "hello")
 META = {VERSION: "2026-07-28", CAPABILITIES: {}}
@@ -73,7 +76,7 @@ class Bridged:
 
 @asynccontextmanager
 async def bridged(
-    url: str, token: str, command: tuple[str, ...] = bridge.PROGRAM
+    url: str, token: str, command: tuple[str, ...] = MEASURED
 ) -> AsyncIterator[Bridged]:
     environment = {**os.environ, "SEATRIAL_MCP_URL": url, "SEATRIAL_MCP_TOKEN": token}
     process = await anyio.open_process(command, env=environment)
@@ -81,6 +84,10 @@ async def bridged(
         yield Bridged(process)
     finally:
         with anyio.CancelScope(shield=True):
+            assert process.stdin
+            await process.stdin.aclose()
+            with anyio.move_on_after(5):  # it leaves by itself
+                await process.wait()
             if process.returncode is None:
                 process.kill()
             await process.aclose()
@@ -157,6 +164,35 @@ def test_a_signal_ends_it_with_its_calls_answered_and_its_session_closed(
             "Not answered: the client closed the connection.",
         }
         assert desk.holders["saw"] == "desk"
+
+    run(check)
+
+
+@pytest.mark.parametrize("era", ["handshake", "modern"])
+def test_a_cancelled_call_is_stopped_and_gets_no_answer(era: str):
+    async def check(gateway: Gateway) -> None:
+        desk = LendingDesk()
+        channel = gateway.open([desk])
+        async with bridged(channel.url("desk"), channel.token) as client:
+            if era == "handshake":
+                await client.shake_hands()
+                await client.send(call("queue", 7, thing="saw"))
+            else:
+                saw = {"name": "queue", "arguments": {"thing": "saw"}}
+                await client.send(modern("tools/call", 7, **saw))
+            await desk.someone_waits.wait()
+            cancelled = {"requestId": 7, "reason": "changed my mind"}
+            gone = {"requestId": "no such id"}
+            for params in (gone, cancelled):
+                note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+                await client.send(note)
+            await desk.someone_left.wait()
+            after = modern("tools/list", 8) if era == "modern" else request("tools/list", id=8)
+            assert (await client.ask(after))["id"] == 8
+            await client.stdin.aclose()
+            assert await client.end() == (0, "", b"")
+        (event,) = calls_of(channel)
+        assert event.answer.text.startswith("Not answered: the client c")
 
     run(check)
 
@@ -325,15 +361,20 @@ def test_a_thousand_calls_at_once_are_all_answered_and_recorded(era: str):
 
 
 @contextmanager
-def answering(*answers: bytes) -> Iterator[str]:
-    """An endpoint that writes these bytes, one after the other, whatever it is asked; its address."""
+def answering(*answers: bytes, heard: list[Any] | None = None) -> Iterator[str]:
+    """An endpoint that writes these bytes, one after the other, whatever it is asked; its address.
+
+    The headers of each request are added to `heard`.
+    """
     left = list(answers)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["content-length"]))
+            if heard is not None:
+                heard.append(self.headers)
             self.wfile.write(left.pop(0))
-            self.close_connection = True
+            self.close_connection = heard is None
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -398,6 +439,49 @@ def test_what_is_no_answer_becomes_an_error_and_the_next_request_is_answered(
 
     with answering(answer, http("200 OK", PONG)) as url:
         anyio.run(check, url)
+
+
+def test_an_argument_is_repeated_in_a_header_once_it_is_known_that_it_must_be():
+    inner = {"type": "integer", "x-mcp-header": "Count"}
+    properties = {
+        "region": {"type": "string", "x-mcp-header": "Region"},
+        "odd": {"type": "string", "x-mcp-header": "not a token"},
+        "deep": {"type": "object", "properties": {"n": inner}},
+        "all": {"type": "boolean", "x-mcp-header": "All"},
+    }
+    tools = [{"name": "route", "inputSchema": {"type": "object", "properties": properties}}]
+    mismatch = {"code": -32020, "message": "The Mcp-Param-Region header differs"}
+
+    def said(**answer: Any) -> bytes:
+        return http("200 OK", json.dumps({"jsonrpc": "2.0", "id": 1, **answer}).encode())
+
+    async def check(url: str, heard: list[Any]) -> None:
+        given = {"region": "Süd", "odd": "x", "deep": {"n": 3}, "all": True}
+        async with bridged(url, "t") as client:
+            asked = modern("tools/call", 1, name="route", arguments=given)
+            assert (await client.ask(asked))["result"] == {}
+            bare = modern("tools/call", 1, name="route", arguments={"deep": 5})
+            assert (await client.ask(bare))["error"] == mismatch
+        first, listing, second, third, *more = [
+            {n.lower(): v for n, v in headers.items() if n.lower().startswith("mcp-")}
+            for headers in heard
+        ]
+        assert "mcp-param-region" not in first
+        assert listing["mcp-method"] == "tools/list"
+        assert {n: v for n, v in second.items() if "param" in n} == {
+            "mcp-param-region": "=?base64?U8O8ZA==?=",
+            "mcp-param-count": "3",
+            "mcp-param-all": "true",
+        }
+        assert not [name for name in third if "param" in name]
+        assert [headers["mcp-method"] for headers in more] == ["tools/list"]
+
+    heard: list[Any] = []
+    listed = said(result={"tools": tools})
+    with answering(
+        said(error=mismatch), listed, said(result={}), said(error=mismatch), listed, heard=heard
+    ) as url:
+        anyio.run(check, url, heard)
 
 
 def test_what_the_server_says_before_its_answer_arrives_before_it():

@@ -221,6 +221,7 @@ class Bridge:
             # Refused before anything was done: this client has not listed the tools.
             mismatch = once_more and code_of(message) == HEADER_MISMATCH
             if mismatch and self._mirror_anew(request, connection):
+                self._connect(connection)
                 self._carry_out(request, connection, once_more=False)
                 return
             self._known.learn(request.method, message, response.getheader("Mcp-Session-Id"))
@@ -239,6 +240,7 @@ class Bridge:
         body = encoded({**asked, "params": {"_meta": params.get("_meta")}})
         headers = {**self._known.modern, "Mcp-Method": "tools/list"}
         listing = Request(body, "tools/list", headers, 0, modern=True)
+        self._connect(connection)
         response = self._exchange(connection, "POST", listing)
         for message, _ in messages(response, listing.id):
             self._known.learn(listing.method, message, None)
