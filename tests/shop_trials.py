@@ -39,7 +39,7 @@ def carried_out(
     )
     arms = tuple(catalog.arms.values())
     environ = os.environ if environ is None else environ
-    equipment = runner.equip(arms, root, dict(environ), fixtures=catalog.built)
+    equipment = runner.equip(arms, root, dict(environ), fixtures=(*catalog.built, *catalog.people))
 
     async def carry_out(writer: store.Writer, expanded: Iterable[plan.Trial]) -> None:
         with anyio.fail_after(60):

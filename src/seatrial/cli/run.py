@@ -235,7 +235,7 @@ def _begun(
             workspace.root,
             homes=homes,
             cases=catalog.cases.values(),
-            fixtures=catalog.built,
+            fixtures=(*catalog.built, *catalog.people),
         )
         part = _part(planned, catalog, selection, wanted.shard) if wanted.shard else None
         planned = marked(planned, catalog, equipment, only=part.own if part else None)
@@ -314,7 +314,7 @@ def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:
             workspace.root,
             homes=homes,
             cases=catalog.cases.values(),
-            fixtures=catalog.built,
+            fixtures=(*catalog.built, *catalog.people),
         )
         stored: list[TrialRecord] = []
 

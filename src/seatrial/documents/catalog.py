@@ -83,6 +83,11 @@ class Catalog:
         """Every fixture that may lean on files and on variables of the environment."""
         return tuple(f for f in self.fixtures.values() if isinstance(f, World | Server))
 
+    @property
+    def people(self) -> tuple[Persona, ...]:
+        """Every fixture of a person."""
+        return tuple(f for f in self.fixtures.values() if isinstance(f, Persona))
+
     def answers(self, id: str) -> Answers:
         """The fixture of mocked answers of this id (the loader has checked that it is one)."""
         found = self.fixtures[id]

@@ -17,6 +17,8 @@ from seatrial.verdicts import Ending
 MOST_TURNS = 100
 """Of one conversation: more than anybody has patience for."""
 
+_OWN_KEYS = frozenset({"model", "messages", "temperature", "max_tokens", "seed", "stream", "n"})
+
 
 class Heard(Part):
     """What a reply of the agent is like; all that is written must hold."""
@@ -79,8 +81,8 @@ class PersonModel(Part):
     """The provider's name for one fixed version."""
     url: str = Field(pattern=r"^https?://[^?#\s]+$")
     """Base URL of the endpoint, to which `/chat/completions` is added."""
-    key: str | None = Field(default=None, min_length=1)
-    """Name of the environment variable with the key; its value is kept out of every file."""
+    key: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    """The name of the environment variable that holds the key, never the key itself."""
     temperature: StrictFloat | StrictInt = Field(default=0.0, ge=0, le=2)
     """How freely it chooses its words."""
     seed: StrictInt | Literal["trial"] | None = None
@@ -97,6 +99,14 @@ class PersonModel(Part):
     def _is_pinned(cls, name: str) -> str:
         Model(name=name)
         return name
+
+    @field_validator("extra_body")
+    @classmethod
+    def _says_nothing_twice(cls, extra: dict[str, Any]) -> dict[str, Any]:
+        own = sorted(extra.keys() & _OWN_KEYS)
+        if own:
+            raise ValueError(f"Seatrial itself writes {', '.join(own)}; use the model's own keys")
+        return extra
 
     @field_validator("url")
     @classmethod

@@ -8,7 +8,8 @@ A person is played by rules, or by a model behind an `Ask`. What is wrong with a
 `SimulatorError`: found by rules, never by another model, and never the agent's doing.
 """
 
+from seatrial.personas.chatting import asking
 from seatrial.personas.company import Company, company
 from seatrial.personas.playing import Ask, Asking, Line, Message, Over, Spoken
 
-__all__ = ["Ask", "Asking", "Company", "Line", "Message", "Over", "Spoken", "company"]
+__all__ = ["Ask", "Asking", "Company", "Line", "Message", "Over", "Spoken", "asking", "company"]

@@ -12,6 +12,9 @@ from seatrial.verdicts import Ending
 _END = re.compile(r"\[\s*(goal_achieved|exit_intent)\s*(?::\s*([a-z0-9][a-z0-9._-]*))?\s*\]", re.I)
 """How a model says that the conversation is over."""
 
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.S)
+"""What some endpoints leave in the text of a model that thinks."""
+
 
 class Modelled:
     """Plays one person in one conversation by asking a model."""
@@ -43,9 +46,9 @@ class Modelled:
         return Line(persona.id, self._name, text, spoken.usage, spoken.served_model)
 
     def _own_words(self, text: str) -> str:
-        """Without the name that models like to put before what a person says."""
+        """Without what the model thought, and the name that models like to put before what a person says."""
         name = self._persona.name
-        text = text.strip()
+        text = _THOUGHT.sub("", text).strip()
         if name and text.casefold().startswith(f"{name.casefold()}:"):
             text = text[len(name) + 1 :].strip()
         return text

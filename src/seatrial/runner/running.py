@@ -18,6 +18,7 @@ from seatrial.documents import (
     Catalog,
     Command,
     ObjectsWorld,
+    Persona,
     Recorded,
     Server,
     World,
@@ -68,7 +69,7 @@ def equip(
     environ: Mapping[str, str] | None = None,
     homes: Mapping[str, Path] | None = None,
     cases: Iterable[Case] = (),
-    fixtures: Iterable[World | Server] = (),
+    fixtures: Iterable[World | Server | Persona] = (),
 ) -> Equipment:
     """What these arms, fixtures and the checks of these cases need, before anything of a run is written.
 
@@ -78,10 +79,10 @@ def equip(
         environ: the environment that arms are given parts of; this process's own when None.
         homes: arms that find their files elsewhere than at the root.
         cases: the cases whose checks may name functions of the repository.
-        fixtures: the worlds and servers that these cases and arms lean on.
+        fixtures: the worlds, servers and people that these cases and arms lean on.
 
     Raises:
-        UsageError: a variable that an arm, a world or a server hands on is not set.
+        UsageError: a variable that an arm or a fixture hands on is not set.
         FunctionError: a function that a check names cannot be had.
         InvalidDocuments: the recordings of an arm cannot be read.
     """
@@ -99,7 +100,7 @@ def equip(
     if missing:
         raise UsageError(
             f"not set in the environment: {', '.join(missing)}",
-            hint="set them, or take them out of `pass_env`",
+            hint="set them, or take them out of `pass_env` (of a person: out of `model.key`)",
         )
     recordings = {
         arm.id: arms.recordings(arm, root) for arm in used if isinstance(arm.adapter, Recorded)

@@ -23,11 +23,11 @@ from seatrial.chat import backoff
 from seatrial.checks.again import Grader
 from seatrial.checks.objects import beginning, types_of
 from seatrial.checks.regrading import unfillable
-from seatrial.documents import Arm, Case, Catalog, ObjectsWorld, digest, placeholders
+from seatrial.documents import Arm, ArmLimits, Case, Catalog, ObjectsWorld, digest, placeholders
 from seatrial.errors import ArmError, Error, SimulatorError, ToolServerError, printable
 from seatrial.gateway import Channel, Gateway
 from seatrial.gateway.channel import MOST_RECORDED
-from seatrial.personas import Asking, Company, Line, Over, company
+from seatrial.personas import Asking, Company, Line, Over, asking, company
 from seatrial.plan import Trial
 from seatrial.records import Retried, TrialRecord, Violation
 from seatrial.redaction import Redactor
@@ -76,6 +76,7 @@ class _Course:
     """Who, which and when."""
     clock: Callable[[], float]
     """Milliseconds since it began."""
+    attempt: int = 1
     own: list[Event] = field(default_factory=list)
     """What was said, replied and noted, in order."""
     seen: Sequence[Event] = ()
@@ -166,9 +167,16 @@ class Conductor:
     opening: Opening = _by_its_adapter
     """How an agent is brought to its seat."""
 
-    def asking(self, course: _Course) -> Asking | None:
+    def _asking(self, course: _Course) -> Asking:
         """How the models of simulated people are asked in a trial."""
-        return None
+        return asking(
+            self.shared.client,
+            # Where an arm asks the same endpoint, it has been opened before, and its limits hold for both.
+            lambda url: self.shared.pace(url, ArmLimits()),
+            self.equipment.environ,
+            seed=course.begun.seed + course.attempt - 1,
+            waiting=course.waiting,
+        )
 
     async def carry_out(self, trial: Trial) -> tuple[TrialRecord, Trace]:
         """The trial's record and trace. Whatever goes wrong within the trial is in the record.
@@ -233,7 +241,7 @@ class Conductor:
             run_token=lookup["run"],
             now=lookup["now"],
         )
-        course = _Course(begun, clock)
+        course = _Course(begun, clock, attempt)
         with _failing(course):
             await self._in_a_world(case.filled(lookup), arm, course, lookup)
         return course
@@ -351,7 +359,9 @@ class Conductor:
         exchange = partial(_exchange, case, arm, course, channel, conversation)
         if case.persona:
             people = [person.filled(lookup) for person in self.catalog.personas(case)]
-            await _talk_with(company(people, self.asking(course)), case, course, exchange)
+            modelled = any(person.model is not None for person in people)
+            asked = self._asking(course) if modelled else None
+            await _talk_with(company(people, asked), case, course, exchange)
             return
         for turn, (text, step) in enumerate(zip(case.messages, case.script, strict=True), 1):
             said = Said(turn=turn, text=text, by=step.by)
@@ -399,7 +409,7 @@ class Conductor:
                 misfits=partial(misfits, world),
             )
             course = _Course(
-                trace, course.clock, list(trace.events), (), trace.changes, trace.ended
+                trace, course.clock, 1, list(trace.events), (), trace.changes, trace.ended
             )
             if trace.ended == "broken":
                 course.failure = _Failure(

@@ -1,0 +1,95 @@
+"""How the model of a person is asked: one chat completion for each message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import anyio
+import httpx
+
+from seatrial.chat import Completion, Endpoint, Pace, Unanswered, complete
+from seatrial.documents import Persona, PersonModel
+from seatrial.errors import SimulatorError
+from seatrial.personas.playing import Ask, Asking, Message, Spoken
+from seatrial.verdicts import SimulatorFault
+
+
+def asking(
+    client: httpx.AsyncClient,
+    pace: Callable[[str], Pace],
+    environ: Mapping[str, str],
+    *,
+    seed: int,
+    waiting: Callable[[], AbstractContextManager[None]],
+) -> Asking:
+    """How models are asked in one trial.
+
+    Args:
+        client: by which requests are made.
+        pace: how fast an endpoint is asked, by its address.
+        environ: where the keys are.
+        seed: of this attempt at the trial.
+        waiting: is open while nothing happens but waiting for an endpoint's limits.
+    """
+
+    def asked(persona: Persona) -> Ask:
+        model = persona.model
+        assert model is not None
+        endpoint = _endpoint(model, environ)
+
+        async def ask(messages: Sequence[Message]) -> Spoken:
+            body = _body(model, messages, seed)
+
+            async def request() -> Completion:
+                with anyio.move_on_after(model.seconds):
+                    return await complete(client, endpoint, body)
+                raise Unanswered(f"{endpoint.shown} gave no answer within {model.seconds:g} s")
+
+            try:
+                completion = await pace(endpoint.url).ask(request, used=_tokens, waiting=waiting)
+            except Unanswered as error:
+                raise SimulatorError(
+                    SimulatorFault.UNREACHABLE, f"persona {persona.id}: {error.message}"
+                ) from error
+            return Spoken(completion.text, completion.usage, completion.model)
+
+        return ask
+
+    return asked
+
+
+def _endpoint(model: PersonModel, environ: Mapping[str, str]) -> Endpoint:
+    headers = {}
+    if model.key is not None:
+        if model.key not in environ:
+            raise SimulatorError(
+                SimulatorFault.UNREACHABLE, f"the environment variable {model.key} is not set"
+            )
+        headers["Authorization"] = f"Bearer {environ[model.key]}"
+    return Endpoint(
+        url=f"{model.url.rstrip('/')}/chat/completions",
+        shown=f"the model at {model.url}",
+        headers=headers,
+    )
+
+
+def _body(model: PersonModel, messages: Sequence[Message], seed: int) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        **model.extra_body,
+        "model": model.name,
+        "messages": [{"role": m.role, "content": m.text} for m in messages],
+        "temperature": model.temperature,
+        "max_tokens": model.max_tokens,
+    }
+    if model.seed == "trial":
+        body["seed"] = seed & 0x7FFFFFFF  # some take no number beyond 31 bits
+    elif model.seed is not None:
+        body["seed"] = model.seed
+    return body
+
+
+def _tokens(completion: Completion) -> int:
+    usage = completion.usage
+    return usage.input_tokens + usage.output_tokens if usage is not None else 0
