@@ -1,4 +1,7 @@
-"""Leaves a mark wherever it can, and reports what it finds there: as a program, or with --serve as a service."""
+"""Leaves a mark wherever it can, and reports what it finds there: as a program, or with --serve as a service.
+
+With --leaking it is a service with one memory for all conversations.
+"""
 
 import json
 import os
@@ -50,12 +53,13 @@ class Service(BaseHTTPRequestHandler):
 
     def do_POST(self):
         turn = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        conversation = "of everybody" if "--leaking" in sys.argv else turn["conversation"]
         own, text = answer(
             turn,
             turn["mcp"],
-            [*self.memory.get(turn["conversation"], []), json.dumps(turn["settings"])],
+            [*self.memory.get(conversation, []), json.dumps(turn["settings"])],
         )
-        self.memory.setdefault(turn["conversation"], []).append(own)
+        self.memory.setdefault(conversation, []).append(own)
         body = json.dumps({"text": text}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -67,7 +71,7 @@ class Service(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    if "--serve" in sys.argv:
+    if {"--serve", "--leaking"} & set(sys.argv):
         server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
         print(f"http://127.0.0.1:{server.server_address[1]}/", flush=True)
         server.serve_forever()

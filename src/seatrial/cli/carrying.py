@@ -165,7 +165,7 @@ def _summarize(folder: Path) -> tuple[int, int]:
     on_demand = rerun.arm if rerun is not None and not rerun.fixed else None
     batches: dict[tuple[str, str], dict[bool, Counter[str]]] = {}
     details: Counter[tuple[str, str]] = Counter()
-    valid_in_all = wrong = 0
+    valid_in_all = wrong = conversations = spoilt = 0
     for record in stored.records():
         added = record.arm != on_demand and record.number > first.get(record.case, record.number)
         counts = batches.setdefault((record.case, record.arm), {}).setdefault(added, Counter())
@@ -177,6 +177,9 @@ def _summarize(folder: Path) -> tuple[int, int]:
             details[record.cause, record.detail] += 1
         if record.forbidden:
             counts[FORBIDDEN] += 1
+        if record.simulated:
+            conversations += 1 + len(record.retried)
+            spoilt += len(record.retried) + (record.simulator_fault is not None)
         wrong += record.forbidden or record.verdict is not Verdict.PASSED
     wide = max((len(case) for case, _ in batches), default=0)
     wide_arm = max((len(arm) for _, arm in batches), default=0)
@@ -190,6 +193,11 @@ def _summarize(folder: Path) -> tuple[int, int]:
             told += f", then {_counted(by_batch[True])}"
         beside = ", beside it" if arm == on_demand else ""
         click.echo(f"{case:<{wide}}  {arm:<{wide_arm}}  {told}{beside}")
+    if spoilt:
+        click.echo(
+            f"Simulated people spoilt {spoilt} of {conversations} conversations "
+            f"({100 * spoilt / conversations:.0f} %); spoilt trials were run again, twice at most."
+        )
     for (cause, detail), count in details.most_common(5):
         click.echo(f"{count} × {cause}: {shown_safely(detail)}")
     if len(details) > 5:

@@ -25,6 +25,7 @@ from seatrial.documents import (
     Case,
     Catalog,
     ConfigFormat,
+    Persona,
     Server,
     Suite,
     Transport,
@@ -288,9 +289,9 @@ def _arm(catalog: Catalog, case: Case, id: str | None) -> Arm:
     return runner.by_hand(case, catalog.arms[id])
 
 
-def _fixtures(catalog: Catalog, case: Case, arm: Arm) -> list[World | Server]:
+def _fixtures(catalog: Catalog, case: Case, arm: Arm) -> list[World | Server | Persona]:
     found = (catalog.fixtures[id] for id in dict.fromkeys((*case.fixtures, *arm.servers)))
-    return [fixture for fixture in found if isinstance(fixture, World | Server)]
+    return [fixture for fixture in found if isinstance(fixture, World | Server | Persona)]
 
 
 # --- after ---
@@ -322,7 +323,7 @@ def _save(
     tools: Mapping[str, Tool],
 ) -> None:
     if wishes.save_solution is not None:
-        draft = drafts.solution(trace, len(case.messages))
+        draft = drafts.solution(trace, len(case.messages) or max(1, len(trace.replies)))
         head = f"Case {case.id}, played by hand. Look it over, then put it into the case."
         _write(wishes.save_solution, head, draft)
     if wishes.save_answers is not None:

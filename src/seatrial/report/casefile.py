@@ -39,7 +39,7 @@ def case_file(evidence: Evidence, case: CaseComparison, traced: Traced) -> dict[
             "component": case.component,
             "reasons": [shown_text(r) for r in case.reasons],
             "place": shown_text(evidence.place(case.case)),
-            "messages": [shown_text(m) for m in document.messages] if document else [],
+            "messages": [shown_text(m) for m in _messages(evidence, document)] if document else [],
             "role": document.role if document else None,
             "world": document.world if document else None,
             "mocked": [shown_text(told) for told in _mocked_undeclared(evidence, document)],
@@ -114,6 +114,16 @@ def _row(row: Row) -> list[Any]:
         row.kind,
         [shown_value(p) for p in row.paths[:PARTS_SHOWN]],
     ]
+
+
+def _messages(evidence: Evidence, case: Case) -> Sequence[str]:
+    """What the agent is told; where somebody talks whose messages nobody wrote, what that person wants."""
+    if not case.persona:
+        return case.messages
+    for run in evidence.runs.values():
+        if case.id in run.catalog.cases:
+            return [f"{person.id} talks: {person.goal}" for person in run.catalog.personas(case)]
+    return ()
 
 
 def _document(evidence: Evidence, case: str) -> Case | None:

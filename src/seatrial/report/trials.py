@@ -6,6 +6,7 @@ Everything is cut to what a page can show; the uncut records and traces are in t
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from seatrial.documents import digest
@@ -58,7 +59,7 @@ class ShownTrial:
             else None,
             "ended": trace.ended if trace else None,
             "traced": trace is not None,
-            "opening": [shown_text(t) for t in self.trajectory.opening],
+            "opening": [shown_text(t) for t in (*_retried(record), *self.trajectory.opening)],
             "steps": [_step(s) for s in self.steps],
             "more_steps": len(self.trajectory.steps) - len(self.steps),
             "changes": [_change(c, trace) for c in changes[:PARTS_SHOWN]]
@@ -80,6 +81,12 @@ class ShownTrial:
                 for f in record.findings
             ],
         }
+
+
+def _retried(record: TrialRecord) -> Iterator[str]:
+    """A sentence for each earlier attempt at the trial."""
+    for attempt in record.retried:
+        yield f"run again, after an attempt that was invalid ({attempt.cause}): {attempt.detail}"
 
 
 def _that_fit(steps: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -135,6 +142,7 @@ def _step(step: Step) -> dict[str, Any]:
                 shown["tokens"] = [reply.usage.input_tokens, reply.usage.output_tokens]
         case said:
             shown["text"] = shown_text(said.text)
+            shown["by"] = shown_text(said.by or "")
     return shown
 
 

@@ -224,7 +224,7 @@
     const when = make("span", { class: "st-when", title: `${Math.round(step.at)} ms after the trial began` }, step.kind === "called" ? `${round(step.took)} ms${step.waited ? ` (+${round(step.waited)} ms made to wait)` : ""}` : "");
     if (step.kind !== "called") {
       return [
-        make("div", { class: "st-who" }, `Turn ${step.turn} · ${step.kind === "said" ? "person" : "agent"} `, link(step, side)),
+        make("div", { class: "st-who" }, `Turn ${step.turn} · ${step.kind === "said" ? step.by || "person" : "agent"} `, link(step, side)),
         make("div", { class: `st-speech st-speech--${step.kind}` }, step.text || make("em", {}, "(empty)")),
         remarks(step),
       ];
