@@ -179,7 +179,8 @@ def _summarize(folder: Path) -> tuple[int, int]:
             counts[FORBIDDEN] += 1
         if record.simulated:
             conversations += 1 + len(record.retried)
-            spoilt += len(record.retried) + (record.simulator_fault is not None)
+            faults = (record.simulator_fault, *(again.simulator_fault for again in record.retried))
+            spoilt += sum(fault is not None for fault in faults)
         wrong += record.forbidden or record.verdict is not Verdict.PASSED
     wide = max((len(case) for case, _ in batches), default=0)
     wide_arm = max((len(arm) for _, arm in batches), default=0)
