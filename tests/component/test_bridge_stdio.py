@@ -374,7 +374,7 @@ def answering(*answers: bytes, heard: list[Any] | None = None) -> Iterator[str]:
             if heard is not None:
                 heard.append(self.headers)
             self.wfile.write(left.pop(0))
-            self.close_connection = heard is None
+            self.close_connection = True
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -392,7 +392,7 @@ def answering(*answers: bytes, heard: list[Any] | None = None) -> Iterator[str]:
 def http(status: str, body: bytes, type: str = "application/json", *, length: int = -1) -> bytes:
     size = len(body) if length < 0 else length
     head = f"HTTP/1.1 {status}\r\ncontent-type: {type}\r\ncontent-length: {size}\r\n"
-    return head.encode() + b"retry-after: 7\r\n\r\n" + body
+    return head.encode() + b"connection: close\r\nretry-after: 7\r\n\r\n" + body
 
 
 PONG = b'{"jsonrpc": "2.0",\r\n "id": 1,\n "result": {}}'
