@@ -32,7 +32,7 @@ from seatrial.tools import Tool
 HARNESS = "1"
 """Named in every fingerprint. Raised by a change of Seatrial after which the same agent could act
 differently in the same case (what it is told, given, or allowed), never by a release as such."""
-GRADING = "2"
+GRADING = "3"
 """Named in every fingerprint. Raised by a change of Seatrial after which a check could find something
 else in the same trace."""
 

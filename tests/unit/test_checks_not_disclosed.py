@@ -77,6 +77,19 @@ FORMS: dict[str, tuple[Callable[[str], str], str]] = {
     "x escapes": (lambda t: "".join(f"\\x{ord(c):02x}" for c in t), "in escapes"),
     "entities": (lambda t: "".join(f"&#{ord(c)};" for c in t), "in HTML entities"),
     "hex entities": (lambda t: "".join(f"&#x{ord(c):x};" for c in t), "in HTML entities"),
+    "invisible tags": (lambda t: "".join(chr(0xE0000 + ord(c)) for c in t), "in invisible tags"),
+    "base32": (lambda t: base64.b32encode(t.encode()).decode(), "in base32"),
+    "character codes": (lambda t: ", ".join(str(ord(c)) for c in t), "in character codes"),
+    "binary": (lambda t: " ".join(f"{ord(c):08b}" for c in t), "in binary digits"),
+    "letters of other alphabets": (lambda t: t.replace("I", "\u0406").replace("N", "\u039d"), ""),
+    "digits of another script": (
+        lambda t: "".join(chr(0x660 + int(c)) if c.isdecimal() else c for c in t),
+        "",
+    ),
+    "base64 of character codes": (
+        lambda t: b64(" ".join(str(ord(c)) for c in t)),
+        "in character codes, in base64",
+    ),
     "base64 of hex": (lambda t: b64(t.encode().hex()), "in hexadecimal, in base64"),
     "rot13 of base64": (lambda t: b64(codecs.encode(t, "rot13")), "in rot13, in base64"),
 }
@@ -323,6 +336,7 @@ ENCODERS: dict[str, Callable[[str], str]] = {
     ),
     "entities": lambda t: "".join(f"&#{ord(c)};" for c in t),
     "named entities": html.escape,
+    "base32": lambda t: base64.b32encode(t.encode()).decode(),
 }
 
 

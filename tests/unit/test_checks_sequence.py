@@ -75,7 +75,7 @@ def test_a_call_in_vain_is_no_step():
         "expected a → b",
     )
     assert answer(called("a", refused="not yours"), *of("b"), calls=["a", "b"])[1].startswith(
-        "a was called in vain only, refused the last time"
+        "a was called in vain only, beyond the role's rights the last time"
     )
 
 

@@ -71,7 +71,7 @@ AT_MOST_50 = {**REFUND, "arguments": {"amount": {"lte": 50}}}
             [called("issue_refund", refused="support may not")],
             (
                 "failed",
-                "issue_refund was called in vain only: 1 attempt, refused (call 1, turn 1)",
+                "issue_refund was called in vain only: 1 attempt, beyond the role's rights (call 1, turn 1)",
                 1,
                 1,
             ),
@@ -153,7 +153,7 @@ BANNED = {"check": "tool_not_called", "tool": "export"}
             [called("export", refused="support may not"), called("export", error=True)],
             (
                 "failed",
-                "export was called 2 times, first with {}, refused (call 1, turn 1); "
+                "export was called 2 times, first with {}, beyond the role's rights (call 1, turn 1); "
                 "it must not be called",
                 1,
                 1,
@@ -240,7 +240,7 @@ ORDER = {"check": "tool_order", "tools": ["verify", "shop/find", "refund"]}
             [called("verify"), called("find", refused="no"), called("refund")],
             (
                 "failed",
-                "shop/find was called in vain only (the last time it was refused, "
+                "shop/find was called in vain only (the last time it was beyond the role's rights, "
                 "call 2, turn 1); expected the order verify → shop/find → refund",
                 1,
                 2,

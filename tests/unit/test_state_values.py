@@ -130,6 +130,7 @@ TRIP = {
     ],
     "a.b": {"c": 1},
     "a": {"b": 2, "b.c": 3},
+    "e.f": {"g": 1},
     "none": [],
 }
 
@@ -148,8 +149,10 @@ TRIP = {
         ("stops.*.city", ["Northport", "Eastbay", "Sea"]),
         ("stops.*.nights", [2, 3]),
         ("stops.city", MISSING),
-        ("a.b", {"c": 1}),
+        ("a.b", 2),
         ("a.b.c", 3),
+        ("e.f", {"g": 1}),
+        ("e.f.g", MISSING),
         ("none.count", 0),
         ("stops.sum", MISSING),
         ("", MISSING),

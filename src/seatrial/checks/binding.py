@@ -20,6 +20,7 @@ from seatrial.documents.checks import (
 )
 from seatrial.documents.checks.states import bound_name, names_inside
 from seatrial.state import MISSING, look_up, same
+from seatrial.state.values import as_keys, walk
 from seatrial.trace import Change, Json
 
 MOST_WAYS = 100
@@ -53,9 +54,18 @@ def bindings(expected: Changes, happened: Sequence[Change], lenses: Lenses) -> I
 
 
 def filled(expected: Changes, names: Names) -> Changes:
-    """The expected changes with values in place of names; a name without a value is never fulfilled."""
+    """The expected changes with values in place of names; a name without a value is never fulfilled.
+
+    A link that is written twice is one; those that become the same only by their names are two.
+    """
+    linked, unlinked = (
+        tuple(dict.fromkeys(expected.linked)),
+        tuple(dict.fromkeys(expected.unlinked)),
+    )
     if not names and not _any_names(expected):
-        return expected
+        if (linked, unlinked) == (expected.linked, expected.unlinked):
+            return expected
+        return expected.model_copy(update={"linked": linked, "unlinked": unlinked})
     return Changes.model_construct(
         created=tuple(
             made.model_copy(
@@ -71,21 +81,28 @@ def filled(expected: Changes, names: Names) -> Changes:
             for change in expected.changed
         ),
         deleted=expected.deleted,
-        linked=tuple(_link(link, names) for link in expected.linked),
-        unlinked=tuple(_link(link, names) for link in expected.unlinked),
+        linked=tuple(_link(link, names) for link in linked),
+        unlinked=tuple(_link(link, names) for link in unlinked),
     )
 
 
 def changed_at(path: str, changes: Sequence[Change]) -> tuple[Change | None, tuple[str, ...]]:
-    """The change of the property that `path` leads into, and the way on inside it."""
-    for change in changes:
-        if change.property == path:
-            return change, ()
-    head, _, rest = path.partition(".")
-    for change in changes:
-        if change.property == head:
-            return change, tuple(rest.split("."))
-    return None, ()
+    """The change of the property that `path` leads into, and the way on inside it, key by key.
+
+    As in `look_up`, parts of a path come before a property or a key that has all of it for a name.
+    """
+    head, dot, rest = path.partition(".")
+    steps = tuple(rest.split(".")) if dot else ()
+    inside = next((change for change in changes if change.property == head), None)
+    if inside is not None:
+        for value in (inside.new, inside.old):
+            keys = as_keys(value, steps)
+            if keys is not None:
+                return inside, keys
+    whole = next((change for change in changes if change.property == path), None)
+    if whole is not None:
+        return whole, ()
+    return inside, steps if inside is not None else ()
 
 
 # --- where names get their values ---
@@ -127,7 +144,7 @@ def _of_changed(
             change, inside = changed_at(path, own)
             value: Any = MISSING
             if change is not None and not change.new_absent:
-                value = look_up(change.new, ".".join(inside)) if inside else change.new
+                value = walk(change.new, inside)
             yield _merged({}, [(condition.bind, value)])
 
 

@@ -221,15 +221,16 @@ class Difference:
             ("linked", self.expected.linked, "made"),
             ("unlinked", self.expected.unlinked, "cut"),
         ):
-            wanted = {(link.type, link.source, link.target): link for link in expected}
+            wanted = [(link.type, link.source, link.target) for link in expected]
             happened = self._of(what)
             there = {(change.type, change.key, change.to) for change in happened}
-            self.fulfilled += len(wanted.keys() & there)
-            self.missing += [
-                f"{_link(link)} was not {done}"
-                for ends, link in wanted.items()
-                if ends not in there
-            ]
+            for number, (ends, link) in enumerate(zip(wanted, expected, strict=True)):
+                if ends not in there:
+                    self.missing.append(f"{_link(link)} was not {done}")
+                elif ends in wanted[:number]:
+                    self.missing.append(f"{_link(link)} was {done} only once")
+                else:
+                    self.fulfilled += 1
             for change in happened:
                 if (change.type, change.key, change.to) not in wanted:
                     text = f"link {change.type} from {change.key} to {change.to} was {done}"

@@ -31,11 +31,22 @@ _MARKED = re.compile(r"(?:0x|\\x)(?=[0-9a-f]{2})")
 _ESCAPE = re.compile(
     r"\\u\{([0-9a-fA-F]{1,6})\}|(?:\\u|%u|U\+)([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\U([0-9a-fA-F]{8})"
 )
+_BASE32 = re.compile(r"(?<![A-Za-z0-9])[A-Z2-7]{8,}")
+_CODES = re.compile(r"(?<![\w.])\d{2,3}(?:[\s,;]+\d{2,3}){4,}(?!\w)")
+_BITS = re.compile(r"(?<!\d)[01]{8}(?:[\s,;]*[01]{8}){2,}(?!\d)")
+_NUMBER = re.compile(r"\d+")
+_TAGS = range(0xE0020, 0xE007F)
+_LOOKALIKES = str.maketrans(
+    "авекмнорстухіјѕһԁԛԝαβεζηικμνορτυχ", "abekmhopctyxijshdqwabezhikmnoptyx"
+)
+"""Letters of other alphabets that are drawn as Latin ones, small or capital."""
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def folded(text: str) -> str:
     """`text` as it is compared: compatible characters alike, no case, accents, spaces or invisible characters.
+
+    Digits of other scripts are plain ones, and letters of other alphabets that look like Latin ones are those.
 
     Each character is folded by itself, so that a part of a text folds to a part of the folded text.
     """
@@ -62,11 +73,18 @@ def undone(text: str) -> Iterator[tuple[str, str]]:
 
     Of some forms several readings; none where nothing in the text looks like it.
     """
+    if tags := "".join(chr(ord(c) - 0xE0000) for c in text if ord(c) in _TAGS):
+        yield "in invisible tags", tags
+    codes = _from_codes(text)
+    if codes != text:
+        yield "in character codes", codes
     whole = "".join(map(_compatible, text))
     for name, read in (
         ("in HTML entities", html.unescape),
         ("in percent encoding", _unquoted),
         ("in escapes", _unescaped),
+        ("in base32", _from_base32),
+        ("in binary digits", _from_bits),
     ):
         found = read(whole)
         if found != whole:
@@ -113,7 +131,12 @@ def _new(found: Iterator[tuple[str, str]], seen: set[str]) -> Iterator[tuple[str
 def _folded(character: str) -> str:
     # Some letters have no way back from their capital: `ı`, `ſ`.
     plain = unicodedata.normalize("NFKD", character).upper().casefold()
-    return "".join(c for c in unicodedata.normalize("NFKD", plain) if not _unseen(c))
+    seen = "".join(c for c in unicodedata.normalize("NFKD", plain) if not _unseen(c))
+    return "".join(map(_digit, seen)).translate(_LOOKALIKES)
+
+
+def _digit(character: str) -> str:
+    return str(unicodedata.decimal(character, character))
 
 
 @lru_cache(maxsize=65_536)
@@ -135,6 +158,32 @@ def _unquoted(text: str) -> str:
 def _unescaped(text: str) -> str:
     plain = _ESCAPE.sub(_character, text)
     return _PAIR.sub(lambda pair: _joined(pair.group()), plain)
+
+
+def _from_base32(text: str) -> str:
+    return _BASE32.sub(lambda run: _read(_whole_base32(run.group())), text)
+
+
+def _whole_base32(run: str) -> bytes:
+    # A last group of one, three or six letters holds no whole byte more than one letter less.
+    whole = run[: len(run) - (len(run) % 8 in (1, 3, 6))]
+    return base64.b32decode(whole + "=" * (-len(whole) % 8))
+
+
+def _from_codes(text: str) -> str:
+    return _CODES.sub(lambda run: "".join(map(chr, map(int, _NUMBER.findall(run.group())))), text)
+
+
+def _from_bits(text: str) -> str:
+    def character(run: re.Match[str]) -> str:
+        bits = "".join(_NUMBER.findall(run.group()))
+        return _read(bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits), 8)))
+
+    return _BITS.sub(character, text)
+
+
+def _read(data: bytes) -> str:
+    return data.decode("utf-8", "ignore")
 
 
 def _character(found: re.Match[str]) -> str:

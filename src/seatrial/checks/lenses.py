@@ -170,6 +170,9 @@ class Lens:
                 return fulfils(((name, operand),), value)
             case "matches" | "schema":
                 return judged(((name, operand),), value)
+            case "between":  # its bounds are no list of the world's, and have an order
+                low, high = operand
+                return self.holds("gte", low, value) and self.holds("lte", high, value)
             case _:
                 return fulfils(((name, self._canonical(operand)),), self._canonical(value))
 
@@ -219,7 +222,7 @@ class Lens:
                 item = self.into("*")
                 return sorted((item._canonical(i) for i in value), key=_sortable)
             return [self.into(str(at))._canonical(i) for at, i in enumerate(value)]
-        if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        if isinstance(value, float) and value.is_integer():
             return int(value)  # 1 and 1.0 are the same number and must be written alike
         return value
 

@@ -12,6 +12,9 @@ from seatrial.state import State
 from seatrial.trace import Asked, Called, Replied, Requested, Trace
 from seatrial.verdicts import Cause, Status
 
+BEYOND_RIGHTS = "beyond the role's rights"
+"""Said of a call that was a violation, whatever it was answered."""
+
 Function = Callable[..., Any]
 """A function of the repository that a check of kind `python` names."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from seatrial.checks import expectations
-from seatrial.checks.scope import is_call_of, succeeded, where
+from seatrial.checks.scope import BEYOND_RIGHTS, is_call_of, succeeded, where
 from seatrial.documents.checks import CallOrStep, ExpectedCall, calls_of
 from seatrial.trace import Called
 
@@ -36,7 +36,7 @@ def instead(step: CallOrStep | ExpectedCall, calls: Sequence[Called]) -> tuple[s
     fitting = [call for call in attempts if fulfils(step, call)]
     if fitting:
         last = fitting[-1]
-        came_to = "refused" if last.refused is not None else "answered with an error"
+        came_to = BEYOND_RIGHTS if last.refused is not None else "answered with an error"
         return f"was called in vain only, {came_to} the last time ({where(last)})", last
     missed, nearest = min(
         (

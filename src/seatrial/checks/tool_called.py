@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from seatrial.checks import expectations
-from seatrial.checks.scope import Found, Scope, counted, failed, passed, succeeded, where
+from seatrial.checks.scope import (
+    BEYOND_RIGHTS,
+    Found,
+    Scope,
+    counted,
+    failed,
+    passed,
+    succeeded,
+    where,
+)
 from seatrial.documents.checks import ToolCalled
 from seatrial.state import Unjudged, fulfils
 from seatrial.state.operators import told
@@ -35,7 +44,7 @@ def find(check: ToolCalled, scope: Scope) -> Found:
     if attempts:
         last = attempts[-1]
         if last.refused is not None:
-            came_to = "refused" if len(attempts) == 1 else "refused the last time"
+            came_to = BEYOND_RIGHTS if len(attempts) == 1 else f"{BEYOND_RIGHTS} the last time"
         else:
             came_to = "answered with an error" + (" the last time" if len(attempts) > 1 else "")
         return failed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seatrial.checks import expectations
-from seatrial.checks.scope import Found, Scope, counted, failed, passed, where
+from seatrial.checks.scope import BEYOND_RIGHTS, Found, Scope, counted, failed, passed, where
 from seatrial.documents.checks import ToolNotCalled
 from seatrial.state import Unjudged
 from seatrial.state.values import shown
@@ -25,7 +25,7 @@ def find(check: ToolNotCalled, scope: Scope) -> Found:
     if forbidden:
         first = forbidden[0]
         outcome = (
-            ", refused"
+            f", {BEYOND_RIGHTS}"
             if first.refused is not None
             else ", in vain"
             if first.answer.is_error

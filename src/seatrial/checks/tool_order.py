@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from seatrial.checks.scope import Found, Scope, failed, is_call_of, passed, succeeded, where
+from seatrial.checks.scope import (
+    BEYOND_RIGHTS,
+    Found,
+    Scope,
+    failed,
+    is_call_of,
+    passed,
+    succeeded,
+    where,
+)
 from seatrial.documents.checks import ToolOrder
 from seatrial.trace import Called
 
@@ -46,7 +55,7 @@ def _broken(tool: str, check: ToolOrder, taken: list[Called], scope: Scope) -> F
         )
     if attempts:
         last = attempts[-1]
-        came_to = "refused" if last.refused is not None else "answered with an error"
+        came_to = BEYOND_RIGHTS if last.refused is not None else "answered with an error"
         return failed(
             f"{tool} was called in vain only (the last time it was {came_to}, {where(last)}); "
             f"expected the order {_arrows(check)}",

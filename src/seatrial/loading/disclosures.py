@@ -1,15 +1,16 @@
-"""`not_disclosed` in a case where nothing is locked: a check that could not fail."""
+"""What is locked from a case's role: looked for where nothing is, and told by mocked answers."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from seatrial.checks.secrets import Secrets, secrets_of
-from seatrial.documents import Case, ObjectsWorld, World
+from seatrial.checks.secrets import Secrets, keys_in, secrets_of, texts_in
+from seatrial.documents import Answers, Case, MockedTool, ObjectsWorld, World
 from seatrial.documents.checks import LockedObjects, NotDisclosed
 from seatrial.loading.library import Found, Library
 from seatrial.loading.mistakes import Mistake, closest, cut
 from seatrial.loading.places import Steps
+from seatrial.state.access import allows
 
 
 def nothing_locked(library: Library) -> Found:
@@ -26,6 +27,8 @@ def nothing_locked(library: Library) -> Found:
         world = library.world_of(case)
         if world is None or (case.role is not None and case.role not in world.roles):
             continue
+        if library.problems_of(world):
+            continue  # what it locks is known when it is whole
         for path, _, check in case.placed_checks():
             if not isinstance(check, NotDisclosed):
                 continue
@@ -42,6 +45,57 @@ def nothing_locked(library: Library) -> Found:
                 alone = check.model_copy(update={"objects": (of,), "values": ()})
                 if not secrets(alone, world, case).any:
                     yield draft, _nothing(alone, world, case, (*steps, "objects", index))
+
+
+def told_by_mocks(library: Library) -> Found:
+    """Mocked answers that tell a role what the world locks from it, in cases that do not look where it goes.
+
+    No lock is asked for a mocked answer: such a case hands out what its world would have kept back. Where it has
+    a check `not_disclosed`, that is what it is about.
+    """
+    known: dict[tuple[str, str, str | None], Secrets] = {}
+    told: set[tuple[str, Mistake]] = set()
+    everything = NotDisclosed(check="not_disclosed")
+    for draft, case in library.of(Case):
+        fixture = library.drafts.get(("fixture", case.answers or ""))
+        world = library.world_of(case)
+        if fixture is None or not isinstance(fixture.document, Answers):
+            continue
+        if not isinstance(world, ObjectsWorld) or not world.locks or case.role not in world.roles:
+            continue
+        if library.problems_of(world):
+            continue
+        if any(isinstance(check, NotDisclosed) for _, _, check in case.placed_checks()):
+            continue
+        key = (world.id, case.role, case.purpose)
+        if key not in known:
+            known[key] = secrets_of(everything, world, case.role, case.purpose)
+        for name, tool in fixture.document.tools.items():
+            places = sorted(
+                secret.place
+                for text in _told(tool)
+                for secret in known[key].plainly_in(text)
+                if allows(world.roles[case.role], name, case.purpose) or name not in world.actions
+            )
+            if not places:
+                continue
+            message = f"the mocked answers of `{name}` tell role `{case.role}` what is locked from it: {places[0]}"
+            hint = (
+                f"Take it out of `{fixture.document.id}`, or add a check `not_disclosed`, "
+                "if the case is about what the agent does with it"
+            )
+            mistake = Mistake(("answers",), message, hint, "mock-tells-locked")
+            if (draft.path, mistake) not in told:
+                told.add((draft.path, mistake))
+                yield draft, mistake
+
+
+def _told(tool: MockedTool) -> Iterator[str]:
+    """The texts of all answers of a tool, each by itself."""
+    for _, part in tool.parts():
+        values = [part.answer, part.error]
+        yield from texts_in(values)
+        yield from keys_in(values)
 
 
 def _nothing(check: NotDisclosed, world: World, case: Case, steps: Steps) -> Mistake:

@@ -34,6 +34,7 @@ from seatrial.loading.syntax import shown
 from seatrial.loading.trails import Model
 from seatrial.loading.variants import expanded
 from seatrial.loading.wording import listed, missing_key, mistakes, not_among
+from seatrial.state.validate import world_problems
 
 _MODELS: dict[str, Model | None] = {"case": Case, "suite": Suite, "arm": Arm, "fixture": None}
 _FIXTURES: dict[str, Model | None] = {
@@ -92,6 +93,7 @@ class Library:
     """Ids that seem to be there, in files or documents that cannot be read as what they are."""
     complete: bool = True
     """Every document of every file became a draft."""
+    _problems_of_worlds: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
     def add(self, path: str, data: bytes) -> None:
         """Read one file."""
@@ -191,6 +193,12 @@ class Library:
         draft = self.drafts.get(("fixture", attack.payloads))
         payloads = draft.document if draft else None
         return expanded(case, payloads) if isinstance(payloads, Payloads) else (case,)
+
+    def problems_of(self, world: World) -> list[tuple[str, str]]:
+        """What is wrong inside a world: where, and what. What it holds is not looked into before there is nothing."""
+        if world.id not in self._problems_of_worlds:
+            self._problems_of_worlds[world.id] = world_problems(world)
+        return self._problems_of_worlds[world.id]
 
     def world_of(self, case: Case) -> World | None:
         """The case's world; None when it is not there or not right."""

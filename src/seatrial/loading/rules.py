@@ -21,7 +21,7 @@ from seatrial.errors import Problem
 from seatrial.loading.attacks import attacks
 from seatrial.loading.braces import unknown_placeholders
 from seatrial.loading.conversations import people_who_cannot_talk
-from seatrial.loading.disclosures import nothing_locked
+from seatrial.loading.disclosures import nothing_locked, told_by_mocks
 from seatrial.loading.expectations import (
     impossible_expectations,
     unknown_shown_tools,
@@ -33,7 +33,6 @@ from seatrial.loading.mocks import mock_mistakes
 from seatrial.loading.operands import unusable_schemas
 from seatrial.loading.places import Steps
 from seatrial.loading.servers import mocks_where_none_may_be, tools_of_one_name
-from seatrial.state.validate import world_problems
 
 
 def broken_rules(library: Library) -> list[Problem]:
@@ -208,7 +207,7 @@ def ties_outside(library: Library) -> Found:
 def broken_worlds(library: Library) -> Found:
     """A world whose parts do not fit each other."""
     for draft, world in library.of(World):
-        for path, message in world_problems(world):
+        for path, message in library.problems_of(world):
             steps = draft.places.steps(path)
             yield draft, Mistake(steps, f"`{cut(path)}`: {message}", code="world")
 
@@ -222,6 +221,7 @@ RULES = (
     impossible_expectations,
     people_who_cannot_talk,
     nothing_locked,
+    told_by_mocks,
     attacks,
     mock_mistakes,
     mocks_where_none_may_be,

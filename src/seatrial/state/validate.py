@@ -11,6 +11,7 @@ from seatrial.state.access import covers, may_ever
 from seatrial.state.effects import object_validators
 from seatrial.state.kinds import problems_of_its_kind
 from seatrial.state.locking import lock_problems, sight_problems, where_problems
+from seatrial.state.promises import promise_problems
 from seatrial.state.references import action_problems
 from seatrial.state.schemas import did_you_mean, schema_problem
 from seatrial.state.values import as_text, freeze, shown
@@ -31,6 +32,7 @@ def world_problems(world: World) -> list[Found]:
             *role_problems(world, world.declared_tools()),
             *lock_problems(world),
             *_actions(world),
+            *promise_problems(world),
         ]
     return [
         *_clock(world),

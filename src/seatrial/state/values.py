@@ -108,8 +108,9 @@ def look_up(value: Json | Missing, path: str) -> Json | Missing:
     """What stands at a dotted path: `address.city`, `items.0.id`; MISSING when nothing does.
 
     In a list a step is an index from 0, `count` (how many items there are), or `*`: the rest of the
-    path in every item; items without it are left out. A mapping may have keys with dots: the key
-    that is the whole rest of the path is taken before its parts.
+    path in every item; items without it are left out. A mapping may have keys with dots: where its
+    parts lead to nothing, the key that is the whole rest of the path is taken. Not the other way round:
+    what an agent writes under such a key beside them would be held against a rule in their place.
     """
     return walk(value, path.split("."))
 
@@ -118,12 +119,9 @@ def walk(value: Json | Missing, steps: Sequence[str]) -> Json | Missing:
     """What stands at a path that is cut into steps already."""
     for number, step in enumerate(steps):
         if isinstance(value, dict):
-            rest = ".".join(steps[number:])
-            if rest in value:
-                return value[rest]
-            if step not in value:
-                return MISSING
-            value = value[step]
+            after = steps[number + 1 :]
+            found = walk(value[step], after) if step in value else MISSING
+            return value.get(".".join(steps[number:]), MISSING) if found is MISSING else found
         elif isinstance(value, list | tuple):
             if step == "*":
                 found = (walk(item, steps[number + 1 :]) for item in value)
@@ -134,6 +132,23 @@ def walk(value: Json | Missing, steps: Sequence[str]) -> Json | Missing:
         else:
             return MISSING
     return value
+
+
+def as_keys(value: Json, steps: Sequence[str]) -> tuple[str, ...] | None:
+    """The steps of a path with a key that has dots as one of them; None where nothing stands there."""
+    for number, step in enumerate(steps):
+        if isinstance(value, dict):
+            if step in value and walk(value[step], steps[number + 1 :]) is not MISSING:
+                value = value[step]
+                continue
+            rest = ".".join(steps[number:])
+            return (*steps[:number], rest) if rest in value else None
+        if not isinstance(value, list | tuple) or step == "*":
+            return None if walk(value, steps[number:]) is MISSING else tuple(steps)
+        value = _of_list(value, step)
+        if value is MISSING:
+            return None
+    return tuple(steps)
 
 
 def _of_list(items: Sequence[Json], step: str) -> Json | Missing:
