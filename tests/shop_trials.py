@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 
 from seatrial import plan, runner, store
+from seatrial.costs import Budget
 from seatrial.documents import Catalog
 from seatrial.records import Manifest, PlannedCase, TrialRecord
 from seatrial.trace import Trace
@@ -22,6 +23,7 @@ def carried_out(
     environ: Mapping[str, str] | None = None,
     at_once: int | None = None,
     folder: str = ".trials",
+    budget: str | None = None,
 ) -> list[tuple[TrialRecord, Trace]]:
     """Every case by every arm, with the agents under `root`; what was stored, in the order of the trials."""
     planned = tuple(
@@ -49,6 +51,7 @@ def carried_out(
                 runner.fixed(tuple(expanded)),
                 equipment=equipment,
                 at_once=at_once,
+                purse=runner.Purse(Budget.read(budget), catalog.arms) if budget else None,
             )
 
     with store.Writer.create(root / folder, manifest, catalog) as writer:

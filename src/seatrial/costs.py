@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from seatrial.documents import Prices
+from seatrial.documents.suite import BUDGET
 from seatrial.records import TrialRecord
 from seatrial.trace import Usage
 from seatrial.verdicts import Verdict
@@ -29,6 +31,47 @@ def price(usage: Usage, prices: Prices) -> float:
         + (usage.output_tokens - reasoning) * prices.output
         + reasoning * of_reasoning
     ) / _MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a run may spend at most: money in one currency, or tokens read and written."""
+
+    limit: float
+    unit: str
+    """A currency, or `tokens`."""
+
+    @classmethod
+    def read(cls, text: str) -> Budget:
+        """A budget as it is written: `5 EUR`, `0.50 USD`, `200000 tokens`.
+
+        Raises:
+            ValueError: it is none.
+        """
+        found = re.fullmatch(BUDGET, text)
+        if found is None:
+            raise ValueError(f"{text!r} is no budget; write for example `5 EUR` or `200000 tokens`")
+        return cls(float(found[1]), found[2])
+
+    def part(self, fraction: float) -> Budget:
+        """What one shard may spend of it."""
+        return Budget(self.limit * fraction, self.unit)
+
+    def worth(self, used: Usage, prices: Prices | None) -> float:
+        """What tokens count for, in the budget's unit; money needs prices in its currency."""
+        if self.unit == "tokens":
+            return used.input_tokens + used.output_tokens
+        assert prices is not None
+        assert prices.currency == self.unit
+        return price(used, prices)
+
+    def told(self, worth: float) -> str:
+        """An amount of the budget's unit, for people."""
+        shown = f"{worth:,.0f}" if self.unit == "tokens" else amount(worth)
+        return f"{shown} {self.unit}"
+
+    def __str__(self) -> str:
+        return self.told(self.limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ class Retried(_Record):
     detail: str
     simulator_fault: SimulatorFault | None = None
     """What was wrong with the simulated person, where the cause is `simulator`."""
+    usage: Usage | None = None
+    """The tokens that it took all the same."""
 
 
 class TrialRecord(_Record):
@@ -72,6 +74,12 @@ class TrialRecord(_Record):
     """Digest of all replies, so that identical trials can be counted."""
     trace_at: tuple[int, int] | None = None
     """Offset and length of the trace in `traces.jsonl`."""
+
+    @property
+    def usages(self) -> tuple[Usage, ...]:
+        """The tokens of all attempts, as far as they are known."""
+        attempts = (self.usage, *(again.usage for again in self.retried))
+        return tuple(usage for usage in attempts if usage is not None)
 
     @property
     def forbidden(self) -> bool:
@@ -242,6 +250,8 @@ class Manifest(_Record):
     """The released arm among `arms`, run again to compare with; never the candidate."""
     recording: Recording | None = None
     """Set when it is run for a ledger."""
+    budget: str | None = None
+    """What it may spend at most, for example `5 EUR`; None where nothing was said."""
     adding: Adding | None = None
     """By what trials are added beyond those of the plan; None where the plan's numbers are all."""
     regraded: Regraded | None = None

@@ -3,7 +3,9 @@
 import anyio
 import pytest
 
+from seatrial import arms
 from seatrial.chat import Pace, Unanswered
+from seatrial.documents import ArmLimits
 
 
 def test_requests_beyond_the_limit_of_a_minute_wait_and_tokens_count_beside_them():
@@ -70,3 +72,21 @@ def test_what_is_no_matter_of_time_is_not_asked_again():
     with pytest.raises(Unanswered, match="no such model"):
         anyio.run(Pace().ask, request)
     assert asked == 1
+
+
+def test_shards_of_a_run_divide_the_limits_of_an_endpoint():
+    async def main() -> int:
+        async with arms.connections(1 / 4) as shared:
+            pace = shared.pace("https://api.example.com/v1", ArmLimits(requests_per_minute=10))
+            admitted = 0
+
+            async def request() -> None:
+                nonlocal admitted
+                admitted += 1
+
+            with anyio.move_on_after(1):
+                for _ in range(5):
+                    await pace.ask(request)
+            return admitted
+
+    assert anyio.run(main) == 2

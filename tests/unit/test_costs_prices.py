@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 from tests.sides import record
 
-from seatrial.costs import amount, price, trial_costs
+from seatrial.costs import Budget, amount, price, trial_costs
 from seatrial.documents import Prices
 from seatrial.trace import Usage
 
@@ -84,3 +84,25 @@ def test_without_recorded_tokens_no_cost_is_made_up():
 )
 def test_amount_has_two_digits_that_count(cost: float, text: str):
     assert amount(cost) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "unit"),
+    [("5 EUR", 5.0, "EUR"), ("0.50USD", 0.5, "USD"), ("200000 tokens", 200_000.0, "tokens")],
+)
+def test_a_budget_is_money_or_tokens(text: str, limit: float, unit: str):
+    budget = Budget.read(text)
+
+    assert (budget.limit, budget.unit) == (limit, unit)
+    assert Budget.read(str(budget).replace(",", "")) == budget
+
+
+@pytest.mark.parametrize("text", ["5", "EUR 5", "-1 EUR", "5 euro", "1e3 tokens", ""])
+def test_other_words_are_no_budget(text: str):
+    with pytest.raises(ValueError, match="no budget"):
+        Budget.read(text)
+
+
+def test_tokens_count_for_what_they_are_or_what_they_cost():
+    assert Budget.read("9 tokens").worth(USED, None) == 2400
+    assert Budget.read("9 EUR").worth(USED, PRICES) == price(USED, PRICES)

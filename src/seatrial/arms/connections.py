@@ -21,7 +21,9 @@ CONNECT_SECONDS = 10.0
 class Connections:
     """Shared by the arms of one run."""
 
-    def __init__(self) -> None:
+    def __init__(self, fraction: float = 1.0) -> None:
+        """What is shared; of limits by the minute the run has this fraction, where it is one of several shards."""
+        self._fraction = fraction
         self.functions: dict[str, Callable[..., Any] | ArmError] = {}
         """Loaded once per run, by target: the function, or why there is none."""
         self.loading = anyio.Lock()
@@ -39,8 +41,12 @@ class Connections:
     def pace(self, url: str, limits: ArmLimits) -> Pace:
         """How fast an endpoint is asked; of two arms of one endpoint, the first says it."""
         if url not in self._paces:
-            self._paces[url] = Pace(limits.requests_per_minute, limits.tokens_per_minute)
+            requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
+            self._paces[url] = Pace(self._own(requests), self._own(tokens))
         return self._paces[url]
+
+    def _own(self, limit: int | None) -> int | None:
+        return None if limit is None else max(1, int(limit * self._fraction))
 
     @property
     def client(self) -> httpx.AsyncClient:
@@ -64,9 +70,13 @@ class Connections:
 
 
 @asynccontextmanager
-async def connections() -> AsyncIterator[Connections]:
-    """What the arms of one run share, for as long as it runs."""
-    shared = Connections()
+async def connections(fraction: float = 1.0) -> AsyncIterator[Connections]:
+    """What the arms of one run share, for as long as it runs.
+
+    Args:
+        fraction: of the limits by the minute, what this run may use: less than 1 where it is one of several shards.
+    """
+    shared = Connections(fraction)
     try:
         yield shared
     finally:

@@ -30,6 +30,8 @@ MOST_PROMPT = 1_000_000
 """The longest system prompt, in bytes."""
 MOST_ARGUMENTS = 200_000
 """The longest arguments of a call that are read, in characters."""
+UNBOUNDED_ANSWER = 4096
+"""Tokens that are set aside for an answer where the arm bounds none."""
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
 _MOST_NAME = 64
 _REPLY = {
@@ -74,6 +76,7 @@ class Conversation:
         self._reply_tool = ""
         self._calls = 0
         self._steps = 0
+        self._longest = 0
 
     @property
     def meanwhile(self) -> str:
@@ -135,6 +138,9 @@ class Conversation:
         retries: list[str] = []
         body = {**self._body, "messages": self._messages}
         at_ms = seat.clock()
+        most = self._most(body)
+        if seat.allowance is not None and (why := seat.allowance.afford(most)):
+            raise ArmError("budget", why)
         try:
             completion = await self._pace.ask(
                 lambda: complete(self._shared.client, self._endpoint, body),
@@ -145,6 +151,12 @@ class Conversation:
         except Unanswered as error:
             again = f" (asked {len(retries) + 1} times)" if retries else ""
             raise ArmError("agent_unreachable", f"{error.message}{again}") from error
+        if seat.allowance is not None:
+            # Where the endpoint does not count, the request is taken to have cost what it can at most.
+            seat.allowance.spend(completion.usage or most)
+        self._longest = max(
+            self._longest, completion.usage.output_tokens if completion.usage else 0
+        )
         seat.tell(
             Completed(
                 turn=turn,
@@ -161,6 +173,12 @@ class Conversation:
             )
         )
         return completion
+
+    def _most(self, body: dict[str, Any]) -> Usage:
+        """What a request may take at most: no token is shorter than a byte; of the answer the arm says."""
+        written = self._adapter.max_tokens or max(UNBOUNDED_ANSWER, 2 * self._longest)
+        read = len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
+        return Usage(input_tokens=read, output_tokens=written)
 
     async def _taken(self, completion: Completion) -> str | None:
         """Do what the model asks for; what it says to the person, when that ends the turn."""

@@ -42,6 +42,18 @@ class Tools(Protocol):
         ...
 
 
+class Allowance(Protocol):
+    """What a trial may still spend."""
+
+    def afford(self, most: Usage) -> str:
+        """Set aside what a request may take at most; why it does not fit, or nothing."""
+        ...
+
+    def spend(self, used: Usage) -> None:
+        """A request has taken this."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
     """An agent's place in one trial."""
@@ -73,6 +85,8 @@ class Seat:
     """Takes down what a model answered, where Seatrial is the agent."""
     clock: Callable[[], float] = lambda: 0.0
     """Milliseconds since the trial began."""
+    allowance: Allowance | None = None
+    """What the trial may spend, where Seatrial is the agent; None for anything."""
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
     """Within the block the time that the trial and the turn may take stands still: the agent is not to blame."""
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -36,6 +36,7 @@ def manifest_of(
     base: str | None = None,
     base_policy: Policy | None = None,
     beside: Beside | None = None,
+    budget: str | None = None,
 ) -> Manifest:
     """What a new run says of itself before its first trial.
 
@@ -49,6 +50,7 @@ def manifest_of(
         base: the commit of the selection.
         base_policy: the gate's policy of the suite there.
         beside: the released arm among its arms.
+        budget: what it may spend at most.
     """
     import datetime as dt
     import secrets
@@ -75,6 +77,7 @@ def manifest_of(
         fingerprints=prints.by_case,
         toolsets=prints.toolsets,
         rerun=beside.rerun if beside else None,
+        budget=budget,
     )
 
 
@@ -100,6 +103,7 @@ def carried_out(
 
     from seatrial import plan, runner, sharding, store
     from seatrial.cli import adding, progress
+    from seatrial.costs import Budget
 
     manifest = writer.manifest
     trials = plan.trials_of(manifest, catalog)
@@ -108,6 +112,11 @@ def carried_out(
     elif not trials:
         _say_why_nothing_runs(manifest)
     pursuit = sharding.pursuit(manifest, catalog, trials, stored)
+    purse = None
+    if manifest.budget is not None:
+        whole = Budget.read(manifest.budget)
+        own = whole.part(manifest.sharding.fraction) if manifest.sharding else whole
+        purse = runner.Purse(own, catalog.arms, stored)
     with progress.shown(len(trials), (record.verdict for record in stored)) as tell:
         outcome = anyio.run(
             lambda: runner.run(
@@ -116,6 +125,7 @@ def carried_out(
                 pursuit or runner.fixed(trials),
                 equipment=equipment,
                 stored=[(record.case, record.arm, record.number) for record in stored],
+                purse=purse,
                 at_once=at_once,
                 tell=tell,
                 stop_on=(signal.SIGINT, signal.SIGTERM),
@@ -127,6 +137,8 @@ def carried_out(
         click.echo(f"Run: {writer.folder}")
         return ExitCode.INTERRUPTED
     valid, wrong = _summarize(writer.folder)
+    if purse is not None:
+        click.echo(f"Spent {purse.budget.told(purse.spent)} of a budget of {purse.budget}.")
     if pursuit is not None:
         adding.tell_what_was_short(pursuit, manifest)
     click.echo(f"Run: {writer.folder}")
@@ -156,6 +168,7 @@ def _summarize(folder: Path) -> tuple[int, int]:
     from collections import Counter
 
     from seatrial.cli.progress import shown_safely
+    from seatrial.costs import amount, price
     from seatrial.store import Run
     from seatrial.verdicts import Verdict
 
@@ -164,11 +177,16 @@ def _summarize(folder: Path) -> tuple[int, int]:
     rerun = stored.manifest.rerun
     on_demand = rerun.arm if rerun is not None and not rerun.fixed else None
     batches: dict[tuple[str, str], dict[bool, Counter[str]]] = {}
+    spent: dict[tuple[str, str], float] = {}
+    prices = {id: arm.prices for id, arm in stored.catalog.arms.items() if arm.prices is not None}
     details: Counter[tuple[str, str]] = Counter()
     valid_in_all = wrong = conversations = spoilt = 0
     for record in stored.records():
         added = record.arm != on_demand and record.number > first.get(record.case, record.number)
         counts = batches.setdefault((record.case, record.arm), {}).setdefault(added, Counter())
+        if (asked := prices.get(record.arm)) is not None and record.usages:
+            cost = sum(price(used, asked) for used in record.usages)
+            spent[record.case, record.arm] = spent.get((record.case, record.arm), 0.0) + cost
         if record.cause is None:
             counts[record.verdict] += 1
             valid_in_all += 1
@@ -192,6 +210,8 @@ def _summarize(folder: Path) -> tuple[int, int]:
         told = _counted(by_batch.get(False, Counter()))
         if True in by_batch:
             told += f", then {_counted(by_batch[True])}"
+        if (case, arm) in spent:
+            told += f", {amount(spent[case, arm])} {prices[arm].currency}"
         beside = ", beside it" if arm == on_demand else ""
         click.echo(f"{case:<{wide}}  {arm:<{wide_arm}}  {told}{beside}")
     if spoilt:
@@ -199,6 +219,9 @@ def _summarize(folder: Path) -> tuple[int, int]:
             f"Simulated people spoilt {spoilt} of {conversations} conversations "
             f"({100 * spoilt / conversations:.0f} %); spoilt trials were run again, twice at most."
         )
+    for arm, asked in prices.items():
+        if costs := [cost for (_, of), cost in spent.items() if of == arm]:
+            click.echo(f"Cost of {arm}: {amount(sum(costs))} {asked.currency}")
     for (cause, detail), count in details.most_common(5):
         click.echo(f"{count} × {cause}: {shown_safely(detail)}")
     if len(details) > 5:

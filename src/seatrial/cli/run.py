@@ -49,6 +49,12 @@ if TYPE_CHECKING:
     help="Trials of the whole run, at most: fewer are added to suspicious cases.",
 )
 @click.option(
+    "--budget",
+    metavar="AMOUNT",
+    help="What the run may spend, as '5 EUR' (by the arms' prices) or '200000 tokens'; trials that no longer fit "
+    "are not begun.",
+)
+@click.option(
     "--base",
     metavar="REV",
     help="Run what changed since HEAD parted from this revision, what the baseline cannot stand for, and the "
@@ -98,6 +104,7 @@ def run(
     cases: tuple[str, ...],
     trials: int | None,
     max_trials: int | None,
+    budget: str | None,
     base: str | None,
     rerun_baseline: bool,
     baseline: str | None,
@@ -127,7 +134,7 @@ def run(
     if resume is not None:
         given = {
             "--suite": suite, "--arm": arms, "--case": cases, "--trials": trials,
-            "--max-trials": max_trials, "--base": base, "--rerun-baseline": rerun_baseline or None,
+            "--max-trials": max_trials, "--budget": budget, "--base": base, "--rerun-baseline": rerun_baseline or None,
             "--baseline": baseline, "--out": out, "--seed": seed, "--shard": shard,
         }  # fmt: skip
         clashing = [name for name, value in given.items() if value not in (None, ())]
@@ -149,7 +156,7 @@ def run(
         suite, arms, base=base, trials=trials, recall=recalling(workspace, baseline)
     )
     planned = _only(selection, cases, trials) if cases else selection.cases
-    wanted = _Wanted(trials, max_trials, at_once, out, seed, shard)
+    wanted = _Wanted(trials, max_trials, budget, at_once, out, seed, shard)
     against: Baseline | None = None
     if rerun_baseline:
         against = _released(workspace, selection, baseline)
@@ -165,6 +172,7 @@ class _Wanted:
 
     trials: int | None
     max_trials: int | None
+    budget: str | None
     at_once: int | None
     out: Path | None
     seed: int | None
@@ -229,6 +237,7 @@ def _begun(
             beside = stack.enter_context(baseline.beside(against, catalog, workspace, cases=asked))
         if beside is not None:
             catalog = beside.joined(catalog)
+        budget = _affordable(wanted.budget or selection.suite.budget, catalog)
         homes = {beside.arm.id: beside.home} if beside else {}
         equipment = runner.equip(
             catalog.arms.values(),
@@ -249,6 +258,7 @@ def _begun(
             base=selection.base,
             base_policy=selection.base_policy,
             beside=beside,
+            budget=budget,
         )
         if against is not None and adaptive:
             manifest = adding.told(manifest, catalog, against, wanted.max_trials)
@@ -268,6 +278,37 @@ def _part(
     from seatrial.cli.dividing import part, shard_of
 
     return part(planned, catalog, selection.arms, shard_of(shard))
+
+
+def _affordable(text: str | None, catalog: Catalog) -> str | None:
+    """The budget as it is kept; money needs the prices of every arm that is executed.
+
+    Raises:
+        UsageError: it is no budget, or an arm has no prices in its currency.
+    """
+    from seatrial.costs import Budget
+    from seatrial.documents import Recorded
+
+    if text is None:
+        return None
+    try:
+        budget = Budget.read(text)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if budget.unit == "tokens":
+        return text
+    lacking = [
+        f"{arm.id} ({'no prices' if arm.prices is None else arm.prices.currency})"
+        for arm in catalog.arms.values()
+        if not isinstance(arm.adapter, Recorded)
+        and (arm.prices is None or arm.prices.currency != budget.unit)
+    ]
+    if lacking:
+        raise UsageError(
+            f"a budget in {budget.unit} needs the prices of each arm in {budget.unit}: {', '.join(lacking)}",
+            hint=f"write `prices: {{currency: {budget.unit}, input: …, output: …}}` into the arm, or give tokens",
+        )
+    return text
 
 
 def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:

@@ -48,6 +48,10 @@ class Selecting(Part):
     that called it in the baseline."""
 
 
+BUDGET = r"^([0-9]+(?:\.[0-9]+)?) ?(tokens|[A-Z]{3})$"
+"""What a run may spend: an amount and a currency, or a number of tokens."""
+
+
 class Suite(Document):
     """An ordered list of cases, how often each is run, and the gate's policy."""
 
@@ -58,6 +62,9 @@ class Suite(Document):
     """Ids of cases, or selectors; in this order, each case once."""
     trials: StrictInt = Field(default=4, ge=1, le=MOST_TRIALS)
     """Trials per case."""
+    budget: str | None = Field(default=None, pattern=BUDGET)
+    """What a run may spend at most, for example `5 EUR` (by the `prices` of the arms) or `200000 tokens`. Trials that
+    no longer fit are not begun, and are invalid (`budget`). `--budget` says otherwise for one run."""
     gate: Policy = Policy()
     """The policy."""
     must_tie: tuple[Id | Selector, ...] = ()

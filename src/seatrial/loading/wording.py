@@ -64,6 +64,7 @@ PATTERNS = {
     r"^[A-Za-z0-9_.-]{1,128}$": "a tool's name: at most 128 letters, digits, `_`, `-`, `.`",
     r"^(https?://|\{)": "an address that starts with http:// or https://, or with a variable as in `{MODEL_URL}`",
     r"^[A-Za-z_][A-Za-z0-9_]*$": "the name of a variable of the environment",
+    r"^([0-9]+(?:\.[0-9]+)?) ?(tokens|[A-Z]{3})$": "a budget such as `5 EUR` or `200000 tokens`",
     r"^https?://": "an address that starts with http:// or https://",
     r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$": "`module:function`",
     r"^([A-Za-z_][\w.]*:)?[A-Za-z_]\w*$": "`name` or `module:name`",

@@ -7,6 +7,7 @@ trials come next is asked of a policy (`NextTrials`), so that a plan can grow wh
 from seatrial.runner.events import Began, Ended, Event, Halted, Planned
 from seatrial.runner.playing import BY_HAND, by_hand, play
 from seatrial.runner.proving import Proof, prove, weaknesses
+from seatrial.runner.purse import Purse
 from seatrial.runner.running import NextTrials, Outcome, equip, fixed, room, run
 from seatrial.runner.trials import Equipment
 
@@ -21,6 +22,7 @@ __all__ = [
     "Outcome",
     "Planned",
     "Proof",
+    "Purse",
     "by_hand",
     "equip",
     "fixed",

@@ -31,6 +31,7 @@ from seatrial.processes import adopting, clear
 from seatrial.records import TrialRecord
 from seatrial.redaction import redactor
 from seatrial.runner.events import Began, Ended, Event, Halted, Planned
+from seatrial.runner.purse import Purse
 from seatrial.runner.queueing import Queue
 from seatrial.runner.trials import Conductor, Equipment
 from seatrial.servers import ready
@@ -140,6 +141,7 @@ async def run(
     *,
     equipment: Equipment,
     stored: Iterable[Key] = (),
+    purse: Purse | None = None,
     at_once: int | None = None,
     tell: Callable[[Event], None] = lambda _: None,
     stop_on: Sequence[signal.Signals] = (),
@@ -154,6 +156,7 @@ async def run(
         next_trials: which trials, see `NextTrials`.
         equipment: what the arms need, see `equip`.
         stored: which trials the folder holds already.
+        purse: what it may spend; None for anything.
         at_once: trials side by side; by kind of arm when None.
         tell: told what happens, as it happens.
         stop_on: signals that end the run cleanly; only in a main thread.
@@ -209,11 +212,13 @@ async def run(
                 interrupted = True
                 scope.cancel()
 
+    sharding = writer.manifest.sharding
+    fraction = sharding.fraction if sharding is not None else 1.0
     try:
         async with (
             adopting(),
             Gateway.serving() as gateway,
-            arms.connections() as shared,
+            arms.connections(fraction) as shared,
             staged(equipment.root, equipment.environ, run=writer.manifest.run) as stage,
             ready(equipment.root, equipment.environ, run=writer.manifest.run) as servers,
             anyio.create_task_group() as watching,
@@ -228,6 +233,7 @@ async def run(
                 stage=stage,
                 servers=servers,
                 shared=shared,
+                purse=purse,
             )
             async with anyio.create_task_group() as trials:
                 if stop_on:

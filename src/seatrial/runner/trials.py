@@ -32,6 +32,7 @@ from seatrial.plan import Trial
 from seatrial.records import Retried, TrialRecord, Violation
 from seatrial.redaction import Redactor
 from seatrial.runner.offers import check_offers
+from seatrial.runner.purse import Allotment, Purse
 from seatrial.servers import Servers
 from seatrial.state import placing
 from seatrial.state.fitting import misfits
@@ -84,6 +85,8 @@ class _Course:
     changes: tuple[Change, ...] | None = None
     ended: Literal["completed", "call_limit", "step_limit", "gave_up", "broken"] = "completed"
     failure: _Failure | None = None
+    allowance: Allotment | None = None
+    """What it may spend; None for anything."""
     running: list[anyio.CancelScope] = field(default_factory=list)
     """What bounds the time of the trial and of the turn under way."""
     ended_as: Over | None = None
@@ -166,6 +169,8 @@ class Conductor:
     """Worlds with the payloads of injection cases."""
     opening: Opening = _by_its_adapter
     """How an agent is brought to its seat."""
+    purse: Purse | None = None
+    """What the run may spend; None for anything."""
 
     def _asking(self, course: _Course) -> Asking:
         """How the models of simulated people are asked in a trial."""
@@ -181,13 +186,36 @@ class Conductor:
     async def carry_out(self, trial: Trial) -> tuple[TrialRecord, Trace]:
         """The trial's record and trace. Whatever goes wrong within the trial is in the record.
 
+        Where the run may not spend what it may take, it is not begun.
+        """
+        if self.purse is None or trial.arm in self.equipment.recordings:
+            return await self._attempts(trial, None)
+        allotment = await self.purse.admit(trial)
+        if allotment is None:
+            trace = Trace(case=trial.case, arm=trial.arm, number=trial.number, ended="broken")
+            record = self._record(trace, _Failure(Cause.BUDGET, self.purse.refused))
+            now = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+            return record.model_copy(update={"started_at": now}), trace
+        used: tuple[Usage, ...] = ()
+        try:
+            record, trace = await self._attempts(trial, allotment)
+            used = record.usages
+        finally:
+            self.purse.close(allotment, used)
+        return record, trace
+
+    async def _attempts(
+        self, trial: Trial, allowance: Allotment | None
+    ) -> tuple[TrialRecord, Trace]:
+        """A trial, done again as often as that is right.
+
         What came to nothing without the agent's doing is done again, in a fresh world with a fresh agent: what a
         simulated person spoilt, and what the network or a service that is busy or broken did. Twice at most, and
         never where something forbidden was done, which counts whatever became of the trial.
         """
         retried: list[Retried] = []
         while True:
-            record, trace, passing = await self._once(trial, len(retried) + 1)
+            record, trace, passing = await self._once(trial, len(retried) + 1, allowance)
             again = record.cause is Cause.SIMULATOR or passing
             if not again or record.forbidden or len(retried) == MOST_RETRIES:
                 return record.model_copy(update={"retried": tuple(retried)}), trace
@@ -197,12 +225,15 @@ class Conductor:
                     cause=record.cause,
                     detail=record.detail,
                     simulator_fault=record.simulator_fault,
+                    usage=record.usage,
                 )
             )
             if passing:
                 await anyio.sleep(backoff(len(retried) - 1))
 
-    async def _once(self, trial: Trial, attempt: int) -> tuple[TrialRecord, Trace, bool]:
+    async def _once(
+        self, trial: Trial, attempt: int, allowance: Allotment | None
+    ) -> tuple[TrialRecord, Trace, bool]:
         """As `carry_out`, once; whether it came to nothing by what may go away by itself."""
         case, arm = self.catalog.cases[trial.case], self.catalog.arms[trial.arm]
         started_at = dt.datetime.now(dt.UTC)
@@ -211,7 +242,7 @@ class Conductor:
         if recordings is not None:
             course = self._recorded(recordings, trial, case)
         else:
-            course = await self._live(trial, attempt, case, arm, clock)
+            course = await self._live(trial, attempt, case, arm, clock, allowance)
         trace, failure = course.trace, course.failure
         if replaced := self.equipment.redactors.get(trial.arm):
             # Before it is graded: graded again from the store, it must come to the same.
@@ -228,7 +259,13 @@ class Conductor:
     # --- carried out here ---
 
     async def _live(
-        self, trial: Trial, attempt: int, case: Case, arm: Arm, clock: Callable[[], float]
+        self,
+        trial: Trial,
+        attempt: int,
+        case: Case,
+        arm: Arm,
+        clock: Callable[[], float],
+        allowance: Allotment | None,
     ) -> _Course:
         lookup = placeholders.of_trial(
             _token(self.run, trial, attempt), self.catalog.world(case.world, arm.id).now
@@ -241,7 +278,7 @@ class Conductor:
             run_token=lookup["run"],
             now=lookup["now"],
         )
-        course = _Course(begun, clock, attempt)
+        course = _Course(begun, clock, attempt, allowance=allowance)
         with _failing(course):
             await self._in_a_world(case.filled(lookup), arm, course, lookup)
         return course
@@ -392,6 +429,7 @@ class Conductor:
             tell=course.own.append,
             clock=course.clock,
             waiting=course.waiting,
+            allowance=course.allowance,
             environ=self.equipment.environ,
         )
 

@@ -1,0 +1,78 @@
+"""`seatrial run --budget`: what it tells, what it stores, and what it refuses."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import bike_shop
+from tests.shell import seatrial
+
+from seatrial import store
+from seatrial.verdicts import Cause
+
+AGENT = """\
+def answers(text, seat):
+    return {"text": "No.", "usage": {"input_tokens": 80, "output_tokens": 20}}
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def workspace(root: Path, budget: str | None = None, prices: dict[str, Any] | None = None) -> None:
+    (root / "clerks.py").write_text(AGENT, encoding="utf-8")
+    given: dict[str, Any] = {"prices": prices} if prices else {}
+    arm = bike_shop.arm(adapter={"type": "python", "target": "clerks:answers"}, **given)
+    case = bike_shop.case()
+    suite = bike_shop.suite([case], trials=6, **({"budget": budget} if budget else {}))
+    bike_shop.write_tree(root, bike_shop.catalog(case, arm, suite))
+
+
+def test_run_stops_spending_at_its_budget_and_says_what_it_spent(root: Path):
+    workspace(root)
+
+    code, out, err = seatrial(
+        root, "run", "-s", "all", "-a", "clerk-1", "--budget", "350 tokens", "--out", "run"
+    )
+
+    assert (code, err) == (0, err)
+    assert "3 invalid (budget)" in out
+    assert "Spent 300 tokens of a budget of 350 tokens." in out
+    run = store.Run.open(root / "run")
+    assert run.manifest.budget == "350 tokens"
+    assert [record.cause for record in run.records()].count(Cause.BUDGET) == 3
+
+
+def test_suite_sets_the_budget_and_costs_are_told_by_case_and_arm(root: Path):
+    prices = {"currency": "EUR", "input": 1000.0, "output": 2000.0}
+    workspace(root, budget="0.30 EUR", prices=prices)
+
+    code, out, _ = seatrial(root, "run", "-s", "all", "-a", "clerk-1", "--out", "run")
+
+    assert code == 0
+    assert "0/2 passed, 4 invalid (budget), 0.24 EUR" in out
+    assert "Cost of clerk-1: 0.24 EUR" in out
+    assert "Spent 0.24 EUR of a budget of 0.30 EUR." in out
+
+
+@pytest.mark.parametrize(
+    ("budget", "says"),
+    [
+        ("5 EUR", "a budget in EUR needs the prices of each arm in EUR: clerk-1 (no prices)"),
+        ("much", "'much' is no budget; write for example `5 EUR` or `200000 tokens`"),
+    ],
+)
+def test_budget_that_cannot_be_held_is_refused_before_anything_runs(
+    root: Path, budget: str, says: str
+):
+    workspace(root)
+
+    code, _, err = seatrial(
+        root, "run", "-s", "all", "-a", "clerk-1", "--budget", budget, "--out", "run"
+    )
+
+    assert code == 2
+    assert says in err
+    assert not (root / "run").exists()
