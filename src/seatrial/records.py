@@ -54,6 +54,8 @@ class TrialRecord(_Record):
     """Earlier attempts at this trial, each in a world of its own; none of what they did counts."""
     simulated: bool = False
     """A simulated person took part."""
+    simulator_usage: Usage | None = None
+    """What the model behind it took, which `usage` does not count."""
     findings: tuple[Finding, ...] = ()
     calls: int = 0
     violations: int = 0

@@ -56,6 +56,8 @@ class SimulatorFault(StrEnum):
     """Said the same again though the agent had answered something else."""
     UNREACHABLE = "unreachable"
     """The model behind it gave no answer, or one that cannot be read."""
+    OTHER_MODEL = "other_model"
+    """Its endpoint served another model than the one that is pinned."""
 
 
 Ending = Literal["goal_achieved", "exit_intent", "max_turns_reached"]

@@ -89,6 +89,8 @@ def test_a_model_plays_a_person_until_its_goal_is_achieved(tmp_path: Path):
     assert trace.ended_as == "goal_achieved"
     # The agent's own use is not the simulator's.
     assert record.usage is None
+    assert record.simulator_usage is not None
+    assert record.simulator_usage.input_tokens == 300
     assert any(isinstance(e, Noted) and "Lovely, thanks!" in e.text for e in trace.events)
     first, second = served.requests[0], served.requests[1]
     told = first["messages"][0]
@@ -145,6 +147,11 @@ def test_a_person_that_gives_up_names_one_of_its_reasons(tmp_path: Path):
             [Says(text="b-1."), Says(text="I am Ada."), Says(text="I am  ada.")],
             SimulatorFault.REPEATS_ITSELF,
             "in its message 2",
+        ),
+        (
+            [Says(text="A bike.", model="other-9")],
+            SimulatorFault.OTHER_MODEL,
+            "served other-9, which is not the pinned model",
         ),
         ([Fails(status=401, message="no such key")], SimulatorFault.UNREACHABLE, "status 401"),
     ],

@@ -354,11 +354,9 @@ def test_a_fault_of_the_simulated_person_is_no_fault_of_the_agent(
 
 def test_a_trial_that_a_person_spoilt_is_run_again_with_a_note(tmp_path: Path):
     """Which reply the clerk gives hangs on the token of the attempt: another one each time."""
-    digits = "[0-9]"
-    rules = [
-        {"when": {"matches": rf"I am {digits}"}, "say": "Bye."},
-        {"when": {"matches": r"I am [a-z]"}, "ends": "goal_achieved"},
-    ]
+    # A token begins with one of a..z and 2..7; nobody has written what to say to the second half.
+    easy = [f"I am {letter}" for letter in "abcdefghijklmnop"]
+    rules = [{"when": {"any_of": easy}, "ends": "goal_achieved"}]
     person = persona(opening="I am {{run}}.", rules=rules, max_turns=3, exit_intents={})
     case = spoken(checks=[{"check": "ended_as", "ended": "goal_achieved"}])
 
@@ -370,6 +368,9 @@ def test_a_trial_that_a_person_spoilt_is_run_again_with_a_note(tmp_path: Path):
     recovered = [record for record in again if record.verdict is Verdict.PASSED]
     assert recovered
     assert len({trace.run_token for _, trace in ended}) == 40
+    for record, trace in ended:
+        spoilt_for_good = record.simulator_fault is not None
+        assert spoilt_for_good == (trace.run_token[0] in "qrstuvwxyz234567")
 
 
 def test_what_was_forbidden_stays_in_the_record_whatever_the_person_did(tmp_path: Path):

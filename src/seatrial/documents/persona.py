@@ -11,7 +11,6 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, field_validator,
 from seatrial.documents import placeholders
 from seatrial.documents.arm import Model
 from seatrial.documents.base import Document, Id, Part, Texts
-from seatrial.documents.conditions import compiles
 from seatrial.verdicts import Ending
 
 MOST_TURNS = 100
@@ -21,7 +20,10 @@ _OWN_KEYS = frozenset({"model", "messages", "temperature", "max_tokens", "seed",
 
 
 class Heard(Part):
-    """What a reply of the agent is like; all that is written must hold."""
+    """What a reply of the agent is like; all that is written must hold.
+
+    There are no regular expressions: a reply is an agent's, and everybody would wait while one is looked for in it.
+    """
 
     contains: Texts = ()
     """All these texts, without regard to case and runs of white space; one text or a list."""
@@ -29,17 +31,8 @@ class Heard(Part):
     """At least one of these texts."""
     not_contains: Texts = ()
     """None of these texts."""
-    matches: str | None = Field(default=None, min_length=1)
-    """A regular expression found anywhere in it (`(?i)` ignores case)."""
     asks: StrictBool | None = None
     """`true`: it asks a question. `false`: it asks none."""
-
-    @field_validator("matches")
-    @classmethod
-    def _compiles(cls, pattern: str | None) -> str | None:
-        if pattern is not None:
-            compiles(pattern)
-        return pattern
 
     @model_validator(mode="after")
     def _says_something(self) -> Heard:
@@ -74,11 +67,12 @@ class PersonRule(Part):
         return self
 
 
-class PersonModel(Part):
-    """The model that plays a person, at an endpoint as OpenAI's chat completions."""
+class PersonModel(Model):
+    """The pinned model that plays a person, at an endpoint as OpenAI's chat completions.
 
-    name: str = Field(min_length=1)
-    """The provider's name for one fixed version."""
+    Where another one is served the trial is invalid (`simulator`).
+    """
+
     url: str = Field(pattern=r"^https?://[^?#\s]+$")
     """Base URL of the endpoint, to which `/chat/completions` is added."""
     key: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
@@ -93,12 +87,6 @@ class PersonModel(Part):
     """Further keys of each request, as the endpoint takes them."""
     seconds: StrictFloat | StrictInt = Field(default=60.0, gt=0)
     """How long one message may take; then the trial is invalid (`simulator`)."""
-
-    @field_validator("name")
-    @classmethod
-    def _is_pinned(cls, name: str) -> str:
-        Model(name=name)
-        return name
 
     @field_validator("extra_body")
     @classmethod

@@ -11,7 +11,7 @@ import httpx
 
 from seatrial.chat import Completion, Endpoint, Pace, Unanswered, complete
 from seatrial.documents import Persona, PersonModel
-from seatrial.errors import SimulatorError
+from seatrial.errors import SimulatorError, printable
 from seatrial.personas.playing import Ask, Asking, Message, Spoken
 from seatrial.verdicts import SimulatorFault
 
@@ -53,6 +53,12 @@ def asking(
                 raise SimulatorError(
                     SimulatorFault.UNREACHABLE, f"persona {persona.id}: {error.message}"
                 ) from error
+            if stray := _stray(model, completion):
+                raise SimulatorError(
+                    SimulatorFault.OTHER_MODEL,
+                    f"persona {persona.id}: {endpoint.shown} served {stray}, which is not the pinned model; "
+                    "where it is the same one, write that name under `served`",
+                )
             return Spoken(completion.text, completion.usage, completion.model)
 
         return ask
@@ -88,6 +94,15 @@ def _body(model: PersonModel, messages: Sequence[Message], seed: int) -> dict[st
     elif model.seed is not None:
         body["seed"] = model.seed
     return body
+
+
+def _stray(model: PersonModel, completion: Completion) -> str:
+    """What answered in place of the pinned model; empty where that did, or nobody says."""
+    if completion.model is not None and not model.is_named(completion.model):
+        return printable(completion.model)
+    if model.fingerprint is not None and completion.fingerprint != model.fingerprint:
+        return f"{printable(completion.fingerprint or 'none')} as its fingerprint"
+    return ""
 
 
 def _tokens(completion: Completion) -> int:

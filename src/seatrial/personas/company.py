@@ -12,6 +12,9 @@ from seatrial.personas.playing import Asking, Line, Over, Player, Said
 from seatrial.personas.scripted import Scripted
 from seatrial.verdicts import SimulatorFault
 
+MOST_HEARD = 50_000
+"""Characters of a reply that a person takes in: nobody reads more, and no model is sent more."""
+
 
 def company(people: Sequence[Persona], asking: Asking | None = None) -> Company:
     """The people of a conversation, who have not said anything yet.
@@ -69,8 +72,8 @@ class Company:
         )
 
     def hear(self, reply: str) -> None:
-        """The agent's reply to what was said last."""
-        self._said.append(Said("", "", reply))
+        """The agent's reply to what was said last; of one longer than `MOST_HEARD`, its beginning."""
+        self._said.append(Said("", "", reply[:MOST_HEARD]))
 
 
 def _player(person: Persona, name: str, asking: Asking | None) -> Player:

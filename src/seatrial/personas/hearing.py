@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from seatrial.checks.asks_back import question_in
 from seatrial.checks.replies import readable
 from seatrial.documents import Heard
@@ -19,7 +17,5 @@ def fits(heard: Heard | None, reply: str) -> bool:
     if heard.any_of and not any(readable(text) in said for text in heard.any_of):
         return False
     if any(readable(text) in said for text in heard.not_contains):
-        return False
-    if heard.matches is not None and re.search(heard.matches, reply) is None:
         return False
     return heard.asks is None or heard.asks == (question_in(reply) is not None)

@@ -473,6 +473,9 @@ class Conductor:
             cause=cause,
             detail=detail,
             simulator_fault=failure.simulator_fault if failure else None,
+            simulator_usage=_sum(
+                [e.usage for e in trace.events if isinstance(e, Said) and e.usage is not None]
+            ),
             simulated=_was_simulated(self.catalog.cases[trace.case], trace, failure),
             findings=findings,
             calls=len(trace.calls),
