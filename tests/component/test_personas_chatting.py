@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ def persona(url: str, model: dict[str, Any], **changes: Any) -> Persona:
     })  # fmt: skip
 
 
-def case(*checks: dict[str, Any]) -> Case:
+def case(*checks: dict[str, Any], **more: Any) -> Case:
     return Case.model_validate({
         "kind": "case", "id": "talk", "title": "Somebody talks", "group": "task", "agent": "clerk",
         "world": "bike-shop", "role": "clerk", "persona": "ada",
@@ -46,16 +47,18 @@ def case(*checks: dict[str, Any]) -> Case:
             {"check": "end_state", "changed": [RENTED]},
             {"check": "ended_as", "ended": "goal_achieved"},
         ],
+        **more,
     })  # fmt: skip
 
 
 def trial(
     root: Path, script: Script, *, agent: str = "asks_which", model: dict[str, Any] | None = None,
-    key: str | None = None, checks: tuple[dict[str, Any], ...] = (), **changes: Any,
+    key: str | None = None, checks: tuple[dict[str, Any], ...] = (),
+    limits: dict[str, Any] | None = None, **changes: Any,
 ) -> tuple[TrialRecord, Trace, openai_chat.Model]:  # fmt: skip
     (root / "talkers.py").write_bytes((AGENTS / "talkers.py").read_bytes())
     arm = bike_shop.arm("x", {"type": "python", "target": f"talkers:{agent}"})
-    catalog = bike_shop.catalog(case(*checks), arm)
+    catalog = bike_shop.catalog(case(*checks, limits=limits or {}), arm)
     with openai_chat.serving(script, key=key) as served:
         person = persona(served.url, model or {}, **changes)
         catalog = replace(catalog, fixtures={**catalog.fixtures, "ada": person})
@@ -181,6 +184,18 @@ def test_a_trial_that_a_model_spoilt_once_is_run_again_with_another_seed(tmp_pat
     assert note.simulator_fault is SimulatorFault.LEAVES_ROLE
     assert "as an ai" in note.detail
     assert sorted(set(seeds)) == [trace.seed & 0x7FFFFFFF, (trace.seed + 1) & 0x7FFFFFFF]
+
+
+def test_the_time_that_a_person_thinks_is_not_the_agents(tmp_path: Path):
+    script = in_turn(*TALK)
+
+    def thinks(body: dict[str, Any]) -> Step:
+        threading.Event().wait(0.6)  # four messages take longer than the trial may
+        return script(body)
+
+    record, _, _ = trial(tmp_path, thinks, limits={"trial_seconds": 2.0})
+
+    assert record.verdict is Verdict.PASSED, record.detail
 
 
 def test_the_key_of_a_person_is_in_nothing_that_is_stored(tmp_path: Path):

@@ -505,7 +505,11 @@ _Exchange = Callable[[Said], Awaitable[arms.Reply | None]]
 async def _talk_with(people: Company, case: Case, course: _Course, exchange: _Exchange) -> None:
     """A conversation with simulated people, until they end it or the agent makes one call too many."""
     turn = 0
-    while isinstance(found := await people.next(), Line):
+    while True:
+        with course.waiting():  # how long a person thinks is no matter of the agent's time
+            found = await people.next()
+        if not isinstance(found, Line):
+            break
         turn += 1
         text = case.told(found.text, turn, found.name)
         reply = await exchange(
