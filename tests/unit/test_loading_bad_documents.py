@@ -236,3 +236,23 @@ def _patterns(schema: Any):
     elif isinstance(schema, list):
         for value in schema:
             yield from _patterns(value)
+
+
+@pytest.mark.parametrize(
+    "schema", ["{type: 3, properties: 7}", "{properties: [x]}", "{required: 5}"]
+)
+def test_answers_are_not_held_against_what_is_no_schema(schema: str):
+    right = "parameters: {type: object, properties: {hour: {type: integer}}},"
+    written = "    written_for: {parameters: {type: object, properties: {hour: {type: integer}}}}\n    rules:"
+
+    found = problems(
+        {
+            "fixtures/harbour.yaml": harbour.WORLD.replace(
+                right, f"parameters: {schema}, output: {schema},"
+            ),
+            "fixtures/storm.yaml": harbour.ANSWERS.replace("    rules:", written),
+        }
+    )
+
+    assert {p.path for p in found} == {"fixtures/harbour.yaml"}
+    assert {p.code for p in found} == {"world"}

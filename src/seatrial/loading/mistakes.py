@@ -12,6 +12,8 @@ from seatrial.loading.places import Places, Steps
 
 MOST_TOLD = 100
 """Mistakes that are told of one file."""
+LONGEST = 600
+"""Characters of what is said by those who do not shorten what they name."""
 MOST_COMPARED = 200
 """Words that a misspelt word is compared with, at most."""
 

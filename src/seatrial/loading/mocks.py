@@ -11,9 +11,10 @@ from seatrial.documents.conditions import Conditions
 from seatrial.documents.world import DeclaredTool
 from seatrial.loading.expectations import guessed, named_properties
 from seatrial.loading.library import Found, Library
-from seatrial.loading.mistakes import Mistake, closest, cut
+from seatrial.loading.mistakes import LONGEST, Mistake, closest, cut
 from seatrial.loading.places import Steps
 from seatrial.state.mocking import misfits, stale, unknown_arguments, why_not_mocked
+from seatrial.state.schemas import schema_problem
 
 
 def mock_mistakes(library: Library) -> Found:
@@ -190,20 +191,25 @@ def _of_tool(name: str, tool: MockedTool, declared: DeclaredTool, owner: str) ->
         )
         yield Mistake(steps, message, hint, "mock-not-read-only", True)
         return
-    outdated = stale(tool, declared.parameters, declared.output)
+    schemas = (declared.parameters, declared.output)
+    if any(schema is not None and schema_problem(schema) for schema in schemas):
+        return  # said of the world or the server itself
+    outdated = stale(tool, *schemas)
     if outdated is not None and declared.parameters is not None:
-        message = f"the answers of `{name}` were not written for what {owner} declares; {outdated}"
+        told = cut(outdated, LONGEST)
+        message = f"the answers of `{name}` were not written for what {owner} declares; {told}"
         hint = "Look them over, and write what it declares now under `written_for`"
         yield Mistake((*steps, "written_for"), message, hint, "mock-stale", True)
         return
     if declared.output is not None:
         for path, sentence in misfits(tool, declared.output):
-            message = f"does not fit the output schema of `{name}` of {owner}: {sentence}"
+            told = cut(sentence, LONGEST)
+            message = f"does not fit the output schema of `{name}` of {owner}: {told}"
             yield Mistake((*steps, *_inside(tool, path)), message, "", "mock-misfit")
     known = named_properties(declared.parameters or {})
     if known is not None:
         for path, sentence in unknown_arguments(tool, known):
-            message = f"`{name}` of {owner}: {sentence}"
+            message = f"`{name}` of {owner}: {cut(sentence, LONGEST)}"
             yield Mistake((*steps, *_inside(tool, path)), message, "", "unknown-argument")
 
 

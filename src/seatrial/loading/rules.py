@@ -28,7 +28,7 @@ from seatrial.loading.expectations import (
     unknown_skills,
 )
 from seatrial.loading.library import Draft, Found, Library
-from seatrial.loading.mistakes import MOST_TOLD, Mistake, closest, cut, told
+from seatrial.loading.mistakes import LONGEST, MOST_TOLD, Mistake, closest, cut, told
 from seatrial.loading.mocks import mock_mistakes
 from seatrial.loading.operands import unusable_schemas
 from seatrial.loading.places import Steps
@@ -209,7 +209,7 @@ def broken_worlds(library: Library) -> Found:
     for draft, world in library.of(World):
         for path, message in library.problems_of(world):
             steps = draft.places.steps(path)
-            yield draft, Mistake(steps, f"`{cut(path)}`: {message}", code="world")
+            yield draft, Mistake(steps, f"`{cut(path)}`: {cut(message, LONGEST)}", code="world")
 
 
 RULES = (

@@ -10,6 +10,7 @@ from jsonschema.exceptions import ValidationError
 from seatrial.documents import MockedTool, placeholders
 from seatrial.state.schema_changes import no_longer_fits
 from seatrial.state.schemas import did_you_mean, validator
+from seatrial.state.values import quoted
 
 _MOST_TOLD = 5
 """Differences that are told of one tool."""
@@ -104,4 +105,4 @@ def unknown_arguments(tool: MockedTool, known: Collection[str]) -> Iterator[Foun
 
 def _unknown(name: str, known: Collection[str]) -> str:
     there = f" (it takes {', '.join(sorted(known))})" if known else " (it takes none)"
-    return f"it takes no argument {name!r}{did_you_mean(name, known) or there}"
+    return f"it takes no argument {quoted(name)}{did_you_mean(name, known) or there}"
