@@ -15,7 +15,7 @@ from seatrial.baseline.recalling import dependencies, recalling
 from seatrial.baseline.recording import Added, add, apart_from_release, valid_trials
 from seatrial.baseline.releasing import Released, release
 from seatrial.baseline.rerunning import Beside, beside, beside_again
-from seatrial.baseline.resolving import Baseline, resolve
+from seatrial.baseline.resolving import Baseline, other_arm, resolve
 
 __all__ = [
     "BRANCH",
@@ -35,6 +35,7 @@ __all__ = [
     "foresee",
     "history",
     "hold",
+    "other_arm",
     "recalling",
     "release",
     "released",

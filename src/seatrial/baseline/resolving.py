@@ -96,6 +96,27 @@ def resolve(
     )
 
 
+def other_arm(run: Run, arm: str) -> Baseline:
+    """An arm of a run in the baseline's place, to hold another arm of the same run against it.
+
+    Their trials took turns, so that a drift of the provider hit both: nothing has to be confirmed by live trials.
+
+    Raises:
+        UsageError: the run has not ended.
+    """
+    run.demand_end()
+    info = BaselineInfo(
+        run=run.manifest.run,
+        suite=run.manifest.suite,
+        arm=arm,
+        version=run.catalog.arms[arm].version,
+        revision=run.manifest.revision,
+        where=run.where,
+        reason=f"named by --against; its trials and the candidate's took turns in run {run.manifest.run}",
+    )
+    return Baseline(run, info, None)
+
+
 def _newest(suite: str, agent: str, repository: Repository | None) -> Baseline:
     place = listing.demand_repository(repository)
     newest = listing.newest_tip(place)

@@ -32,21 +32,41 @@ _COLORS = {"regressed": "red", "improved": "green", "undecided": "yellow", "remo
 )
 @click.option("--arm", metavar="ID", help="The candidate, where the run has several arms.")
 @click.option(
+    "--against",
+    metavar="ID",
+    help="Hold it against this arm of the same run, whose trials and the candidate's took turns.",
+)
+@click.option(
     "--root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder with .seatrial/; the nearest one above, when left out.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
-def compare(run: str, baseline: str | None, arm: str | None, root: Path | None, form: str) -> None:
+def compare(
+    run: str,
+    baseline: str | None,
+    arm: str | None,
+    against: str | None,
+    root: Path | None,
+    form: str,
+) -> None:
     """Compare a RUN (a folder, an id, or `latest`) with the released baseline, case by case.
+
+    With --against two arms of the run are compared with each other.
 
     Rules on nothing: `seatrial gate` does.
     """
     import json
 
-    from seatrial.cli.compared import compared, heading, tell
+    from seatrial.cli.compared import compared, heading, of_two_arms, tell
+    from seatrial.errors import UsageError
 
-    found = compared(run, baseline, arm, root=root)
+    if against is not None and baseline is not None:
+        raise UsageError("--against names an arm of the run itself", hint="leave out --baseline")
+    if against is not None:
+        found = of_two_arms(run, arm, against, root=root)
+    else:
+        found = compared(run, baseline, arm, root=root)
     if form == "json":
         # ASCII alone, so that nothing an agent wrote can steer the terminal.
         click.echo(json.dumps(found.comparison.model_dump(mode="json"), indent=1))
@@ -54,6 +74,10 @@ def compare(run: str, baseline: str | None, arm: str | None, root: Path | None, 
     tell(heading(found.comparison), bold=True)
     for line in found.why_no_baseline.splitlines():
         tell(line)
+    if against is not None:
+        tell(
+            f"Their trials took turns. {against} stands where the release would: `released` is {against}."
+        )
     tell()
     for case in found.comparison.cases:
         _tell_case(case)

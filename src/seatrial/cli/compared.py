@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from seatrial.baseline import Baseline, hold, resolve
+from seatrial.baseline import Baseline, hold, other_arm, resolve
 from seatrial.compare import CaseComparison, Comparison
 from seatrial.errors import NothingReleased, UsageError, printable
 from seatrial.store import Run, find
@@ -58,6 +58,50 @@ def compared(
         found, missing = None, error.render()
     held = hold(run, chosen, found)
     return Compared(run, chosen, found, held.comparison, held.loosened, missing)
+
+
+def of_two_arms(name: str, arm: str | None, against: str, *, root: Path | None = None) -> Compared:
+    """Compare two arms of one run, whose trials took turns.
+
+    Args:
+        name: path or id of a run, or `latest`.
+        arm: the candidate; the only other arm, when left out.
+        against: the arm that it is held against.
+        root: the folder with `.seatrial/`; the nearest one above, when left out.
+
+    Raises:
+        UsageError: there is no such run or arm, or the run has not ended.
+        StorageError: the run cannot be read.
+    """
+    run = Run.open(find(Workspace.find_or_here(root).root, name))
+    arms = run.manifest.candidates
+    for named in (against, arm):
+        if named is not None and named not in arms:
+            raise UsageError(
+                f"run {run.manifest.run} has no arm {named!r}", hint=f"it has {', '.join(arms)}"
+            )
+    others = [id for id in arms if id != against]
+    if arm == against or not others:
+        raise UsageError(
+            f"{against} cannot be held against itself",
+            hint=f"--arm, with one of {', '.join(others)}"
+            if others
+            else "run several arms: seatrial run --arm ID --arm ID",
+        )
+    if arm is None and len(others) > 1:
+        raise UsageError(
+            f"run {run.manifest.run} has {len(others)} arms beside {against}; one of them is the candidate",
+            hint=f"--arm, with one of {', '.join(others)}",
+        )
+    chosen = arm or others[0]
+    agents = {run.catalog.arms[id].agent for id in (chosen, against)}
+    if len(agents) > 1:
+        raise UsageError(
+            f"{chosen} and {against} are of different agents: {', '.join(sorted(agents))}"
+        )
+    found = other_arm(run, against)
+    held = hold(run, chosen, found)
+    return Compared(run, chosen, found, held.comparison, held.loosened)
 
 
 def candidate_of(run: Run, arm: str | None) -> str:
