@@ -75,3 +75,43 @@ LATE: queue.Queue[str] = queue.Queue()
 def is_slow(text, seat):
     time.sleep(0.05)
     return "done"
+
+
+class _Shouting:
+    """An agent as a product builds it of its settings; it counts what it was asked."""
+
+    def __init__(self, settings):
+        self._settings = settings
+        self._asked = 0
+
+    def __call__(self, text, seat):
+        self._asked += 1
+        return f"{text}{self._settings.get('mark', '.') * self._settings['times']} ({self._asked})"
+
+
+def build_shouting(settings):
+    print("building")
+    return _Shouting(settings)
+
+
+build_shouting.settings_schema = {  # type: ignore[attr-defined]
+    "type": "object",
+    "properties": {"times": {"type": "integer", "maximum": 3}, "mark": {"type": "string"}},
+    "required": ["times"],
+    "additionalProperties": False,
+}
+
+
+async def build_asynchronously(settings):
+    async def agent(text, seat):
+        return f"{text} of {settings['times']}"
+
+    return agent
+
+
+def build_nothing(settings):
+    return None
+
+
+def build_badly(settings):
+    raise KeyError("times")

@@ -169,7 +169,11 @@ AGENTS = ROOT / "tests" / "agents"
 
 
 def _talk(
-    target: str, *texts: str, calls: list[Any] | None = None, settings: Any = None
+    target: str | None,
+    *texts: str,
+    calls: list[Any] | None = None,
+    settings: Any = None,
+    build: str | None = None,
 ) -> list[arms.Reply]:
     async def talk() -> list[arms.Reply]:
         seat = _seat(calls)
@@ -178,15 +182,16 @@ def _talk(
         with anyio.fail_after(30):
             async with (
                 arms.connections() as shared,
-                arms.open(_arm(target), seat, shared) as conversation,
+                arms.open(_arm(target, build), seat, shared) as conversation,
             ):
                 return [await conversation.reply(n, t) for n, t in enumerate(texts, 1)]
 
     return anyio.run(talk)
 
 
-def _arm(target: str) -> Any:
-    return bike_shop.arm("x", {"type": "python", "target": target})
+def _arm(target: str | None, build: str | None = None) -> Any:
+    named = {"target": target} if build is None else {"build": build}
+    return bike_shop.arm("x", {"type": "python", **named})
 
 
 def _seat(calls: list[Any] | None = None) -> arms.Seat:
@@ -208,3 +213,37 @@ def _seat(calls: list[Any] | None = None) -> arms.Seat:
         config={"mcpServers": {}},
         call=call,
     )
+
+
+def test_builder_of_the_product_makes_a_fresh_agent_of_the_settings_for_each_trial():
+    settings = {"times": 2, "mark": "!"}
+
+    first, second = (
+        _talk(None, "Ada", "Bo", build="functions:build_shouting", settings=settings)
+        for _ in range(2)
+    )
+
+    assert [r.text for r in first] == [r.text for r in second] == ["Ada!! (1)", "Bo!! (2)"]
+
+
+def test_builder_may_be_async_and_make_an_async_agent():
+    (reply,) = _talk(None, "Ada", build="functions:build_asynchronously", settings={"times": 2})
+
+    assert reply.text == "Ada of 2"
+
+
+@pytest.mark.parametrize(
+    ("build", "settings", "says"),
+    [
+        ("build_shouting", {"times": 4}, "settings.times must be at most 3, not 4"),
+        ("build_shouting", {}, "settings.times is required"),
+        ("build_nothing", {}, "gave NoneType; an agent is called with a text and a seat"),
+        ("build_badly", {}, "raised KeyError: 'times'"),
+    ],
+)
+def test_agent_that_cannot_be_built_says_why(build: str, settings: dict[str, Any], says: str):
+    with pytest.raises(ArmError) as caught:
+        _talk(None, "Ada", build=f"functions:{build}", settings=settings)
+
+    assert caught.value.cause == "agent_unreachable"
+    assert says in caught.value.message

@@ -7,9 +7,18 @@ import yaml
 
 TESTS = Path(__file__).parents[1]
 PAGE = TESTS.parent / "docs" / "reference" / "check.md"
-OF_FILES = {"function", "source", "link", "not-a-file", "unreadable", "too-large", "more"}
+OF_FILES = {
+    "function",
+    "source",
+    "settings",
+    "link",
+    "not-a-file",
+    "unreadable",
+    "too-large",
+    "more",
+}
 """Codes that tests/component/test_loading_tree.py, test_loading_yaml.py and
-tests/e2e/test_check_command.py show, and tests/component/test_workspace_checks_by_functions.py."""
+tests/e2e/test_check_command.py, test_cli_diff_arm.py and test_workspace_checks_by_functions.py show."""
 
 
 def test_every_code_has_its_line_in_the_reference():

@@ -1,5 +1,8 @@
 """The agent is a function in this process: `module:function`, called as `f(text, seat)`.
 
+Or the product's own builder makes it, anew for each trial: called with the arm's settings, it gives such a function.
+Where either has an attribute `settings_schema` (a JSON Schema), the settings must fit it.
+
 A plain function runs in a thread of its own, a daemon: Python cannot end a thread, and one that hangs
 must not keep the run, or the interpreter's end, waiting. Once its trial is over it can call no tool.
 """
@@ -22,6 +25,7 @@ from seatrial.documents import Python
 from seatrial.errors import ArmError, FunctionError
 from seatrial.functions import load, told
 from seatrial.printed import Printed, listening
+from seatrial.state.schemas import schema_problem, validator
 from seatrial.threads import in_thread
 from seatrial.trace import Answer
 
@@ -90,24 +94,31 @@ async def open(adapter: Python, seat: Seat, shared: Connections) -> Conversation
     """
     shared.divert_prints()
     async with shared.loading:
-        function = shared.functions.get(adapter.target)
+        function = shared.functions.get(adapter.function)
         if function is None:
             with listening(Printed()):
-                function = await in_thread(lambda: _load(adapter.target, seat.root), _THREAD)
-            shared.functions[adapter.target] = function
+                function = await in_thread(lambda: _load(adapter.function, seat.root), _THREAD)
+            shared.functions[adapter.function] = function
     if isinstance(function, ArmError):
         raise ArmError(function.cause, function.message)
-    return Conversation(adapter, function, seat)
+    _refuse_odd_settings(adapter.function, function, seat.settings)
+    printed = Printed()
+    if adapter.build is not None:
+        with listening(printed):
+            function = await _built(adapter.build, function, _copied(seat.settings))
+    return Conversation(adapter, function, seat, printed)
 
 
 class Conversation:
     """One trial's conversation with a function."""
 
-    def __init__(self, adapter: Python, function: Callable[..., Any], seat: Seat) -> None:
+    def __init__(
+        self, adapter: Python, function: Callable[..., Any], seat: Seat, printed: Printed
+    ) -> None:
         self.meanwhile = ""
         self._adapter = adapter
         self._function = function
-        self._printed = Printed()
+        self._printed = printed
         given: dict[str, Any] = {
             "seed": seat.seed,
             "now": seat.now,
@@ -133,7 +144,7 @@ class Conversation:
 
     async def reply(self, turn: int, text: str) -> Reply:
         """Call the function with the person's message."""
-        target = self._adapter.target
+        target = self._adapter.function
         with listening(self._printed):
             try:
                 if self._asynchronous:
@@ -157,6 +168,43 @@ def _load(target: str, root: Path) -> Callable[..., Any] | ArmError:
         return load(target, root)
     except FunctionError as error:
         return ArmError("agent_unreachable", f"the agent {error.message}")
+
+
+def _refuse_odd_settings(
+    target: str, function: Callable[..., Any], settings: Mapping[str, Any]
+) -> None:
+    schema = getattr(function, "settings_schema", None)
+    if schema is None:
+        return
+    why = schema_problem(schema) if isinstance(schema, dict | bool) else "is no JSON Schema"
+    if why is not None:
+        raise ArmError("agent_unreachable", f"`settings_schema` of {target} {why}")
+    misfits = validator(schema).misfits(
+        _copied(settings), lambda path: f"settings.{path}" if path else "settings"
+    )
+    if misfits:
+        raise ArmError(
+            "agent_unreachable", f"{target} does not take these settings: {'; '.join(misfits)}"
+        )
+
+
+async def _built(
+    target: str, build: Callable[..., Any], settings: dict[str, Any]
+) -> Callable[..., Any]:
+    """The agent that a builder makes of the settings."""
+    try:
+        if _is_async(build):
+            agent = await build(settings)
+        else:
+            agent = await in_thread(lambda: build(settings), _THREAD)
+    except (Exception, SystemExit) as error:
+        raise _raised(target, error) from error
+    if not callable(agent):
+        raise ArmError(
+            "agent_unreachable",
+            f"{target} gave {type(agent).__name__}; an agent is called with a text and a seat",
+        )
+    return agent  # type: ignore[no-any-return]
 
 
 def _raised(target: str, error: BaseException) -> ArmError:

@@ -15,6 +15,7 @@ from seatrial import __version__
 from seatrial.cli.baseline import baseline
 from seatrial.cli.check import check
 from seatrial.cli.compare import compare
+from seatrial.cli.diff import diff
 from seatrial.cli.gate import gate
 from seatrial.cli.gateway import gateway
 from seatrial.cli.merge import merge
@@ -31,7 +32,7 @@ from seatrial.cli.world import world
 from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
-    check, schema, plan, run, merge, regrade, compare, gate, report, release, baseline, power, selftest, monitor,
+    check, schema, plan, run, merge, regrade, compare, diff, gate, report, release, baseline, power, selftest, monitor,
     world, gateway,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""

@@ -127,7 +127,7 @@ def _problems_of_files(root: Path, catalog: Catalog) -> tuple[Problem, ...]:
     """Where worlds, arms and checks name files that are missing or cannot be used."""
     from seatrial.documents import ObjectsWorld
 
-    built = [arm for arm in catalog.arms.values() if arm.sources]
+    built = [arm for arm in catalog.arms.values() if arm.sources or arm.settings_schema]
     judged = any(case.functions() for case in catalog.cases.values())
     of_objects = all(isinstance(fixture, ObjectsWorld) for fixture in catalog.built)
     if not built and not judged and of_objects:

@@ -202,12 +202,33 @@ def _check_variables(texts: dict[str, str], pass_env: tuple[str, ...]) -> None:
                 )
 
 
+FunctionName = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
+
+
 class Python(Part):
     """A function in this process: `module:function`, sync or async."""
 
     type: Literal["python"]
-    target: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
-    """`module:function`, imported from the repository's root."""
+    target: FunctionName | None = None
+    """`module:function`, imported from the repository's root: the agent."""
+    build: FunctionName | None = None
+    """`module:function` of the product's own that is given the arm's `settings` and makes the agent, anew for each
+    trial; in place of `target`."""
+
+    @model_validator(mode="after")
+    def _names_one_function(self) -> Python:
+        if (self.target is None) == (self.build is None):
+            raise ValueError(
+                "write `target` (the agent) or `build` (what makes the agent of `settings`)"
+            )
+        return self
+
+    @property
+    def function(self) -> str:
+        """The function that is loaded."""
+        named = self.target or self.build
+        assert named is not None
+        return named
 
 
 class Recorded(Part):
@@ -299,6 +320,8 @@ class Arm(Document):
     fingerprint, so that a changed description can be compared with the released one."""
     settings: dict[str, Any] = Field(default_factory=dict)
     """Handed to the agent as they are."""
+    settings_schema: str | None = Field(default=None, min_length=1)
+    """A JSON Schema of the product's, a file relative to the repository's root, that `settings` must fit."""
     limits: ArmLimits = ArmLimits()
     """How far it may go."""
 

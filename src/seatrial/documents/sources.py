@@ -33,8 +33,8 @@ def _named_by_adapter(arm: Arm) -> tuple[str, ...]:
                 elif "/" in word or "." in word:
                     named.append(literal(word))
             return tuple(named)
-        case Python(target=target):
-            return module_files(target.partition(":")[0])
+        case Python(function=function):
+            return module_files(function.partition(":")[0])
         case Recorded(files=files):
             return tuple(literal(file) for file in files)
         case Http() | OpenAI():

@@ -13,6 +13,7 @@ from seatrial.documents.patterns import is_literal, matches, plain
 from seatrial.documents.sources import patterns
 from seatrial.errors import InvalidDocuments, Problem
 from seatrial.git import Repository
+from seatrial.workspace.settings import settings_problems
 
 _NEVER_SOURCES = frozenset({".git", ".seatrial", ".venv", "__pycache__", "node_modules"})
 
@@ -34,9 +35,10 @@ class SourceFiles:
         """Component → digest of the names and contents of its files.
 
         Raises:
-            InvalidDocuments: a source names no file, or one outside of the repository.
+            InvalidDocuments: a source names no file, or one outside of the repository; or the settings do not fit
+                their schema.
         """
-        problems: list[Problem] = []
+        problems = settings_problems(self.home, self.root, catalog, arm)
         digests = {}
         for component, files in self._by_component(arm).items():
             contents = {}

@@ -13,6 +13,7 @@ from seatrial.documents import Arm, Case, Catalog, Policy, Server, Suite, World
 from seatrial.errors import InvalidDocuments, RevisionError, UsageError
 from seatrial.git import Repository
 from seatrial.records import PlannedCase
+from seatrial.workspace.arms_apart import Change, arms_apart
 from seatrial.workspace.check_files import CheckFiles
 from seatrial.workspace.files import SourceFiles
 from seatrial.workspace.world_files import WorldFiles
@@ -147,6 +148,14 @@ class Workspace:
             InvalidDocuments: a source names no file, or one outside of the repository.
         """
         return self._files.digests(catalog, arm)
+
+    def arms_apart(self, one: Arm, other: Arm) -> tuple[Change, ...]:
+        """In what two arms differ, their files as they lie in the folder.
+
+        Raises:
+            UsageError: a file cannot be read.
+        """
+        return arms_apart(self._files, one, other)
 
     def fingerprints(
         self, catalog: Catalog, known: Mapping[str, Mapping[str, str]] | None = None
