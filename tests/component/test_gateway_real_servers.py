@@ -178,7 +178,10 @@ def test_progress_reaches_the_client_under_its_own_token_before_the_answer(token
 
 
 def test_a_stream_too_is_cut_off_or_trickles_at_its_end():
-    wire = [{"how": "cut_off", "calls": [1]}, {"how": "trickle", "bytes_per_second": 100_000}]
+    wire: list[dict[str, Any]] = [
+        {"how": "cut_off", "calls": [1]},
+        {"how": "trickle", "bytes_per_second": 100_000},
+    ]
     params = {"name": "work", "arguments": {"steps": 2}, "_meta": {"progressToken": "p"}}
     asked = mcp_wire.request("tools/call", params)
 

@@ -220,6 +220,7 @@ def always(*steps: Step) -> Script:
 
     def script(body: dict[str, Any]) -> Step:
         said = sum(message["role"] == "assistant" for message in body["messages"])
-        return steps[min(said, len(steps) - 1)]
+        step: Step = steps[min(said, len(steps) - 1)]
+        return step
 
     return script

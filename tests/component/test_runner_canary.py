@@ -91,6 +91,7 @@ def tried(
 def armed(kind: str, at_once: int | None, *, leaking: bool) -> Iterator[Arm]:
     limits = {} if at_once is None else {"at_once": at_once}
     settings = {"mark": ""}
+    adapter: dict[str, Any]
     match kind:
         case "python":
             adapter = {"type": "python", "target": "shop_agents:looks_for_others"}
@@ -126,7 +127,7 @@ def model(body: dict[str, Any]) -> Step:
 
 @contextmanager
 def service(how: str) -> Iterator[str]:
-    command = [sys.executable, AGENTS / "looks_for_others.py", how]
+    command = [sys.executable, str(AGENTS / "looks_for_others.py"), how]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         try:

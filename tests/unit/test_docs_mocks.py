@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import anyio
 import yaml
@@ -51,7 +52,7 @@ def test_rules_state_and_sequences_answer_as_the_page_says():
     lookup = {"run": "r", "now": "2026-03-16T09:00:00Z", "today": "2026-03-16"}
     fixture = Answers.model_validate(yaml.safe_load(FIXTURES["weather-rules"]))
     channel = Channel([Station()], answers=fixture, lookup=lookup)
-    said = []
+    said: list[Any] = []
 
     async def play() -> None:
         calls = [("show_weather", {"hour": 20}), *[("show_weather", {"hour": 9})] * 4]
