@@ -1,4 +1,4 @@
-"""What happened in a trial, as a draft of documents: a case's solution, or mocked answers.
+"""What happened in a trial, as a draft of documents: a case's solution, a golden conversation, mocked answers.
 
 A draft is for a person to look over. What no document can say is left out, and named.
 """
@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from seatrial.documents import placeholders
+from seatrial.documents.checks import GoldenReply
 from seatrial.tools import Tool
 from seatrial.trace import Called, Json, Trace
 
@@ -37,8 +38,9 @@ def solution(trace: Trace, turns: int) -> Draft:
 
     Args:
         trace: what happened.
-        turns: how many messages the case has.
+        turns: how many messages the case has; 0 where nobody wrote them.
     """
+    turns = turns or max((event.turn for event in trace.events if event.event == "said"), default=1)
     left_out: list[str] = []
     kept: list[Called] = []
     by_turn: dict[int, dict[str, Any]] = {}
@@ -63,6 +65,41 @@ def solution(trace: Trace, turns: int) -> Draft:
     found = [by_turn.get(turn, {}) for turn in range(1, turns + 1)]
     content = {"solution": found[0] if turns == 1 else {"turns": found}}
     return Draft(_stable(content, trace), tuple(left_out))
+
+
+def golden(trace: Trace) -> Draft:
+    """The `golden` conversation of a case: what was said, the calls that do more than read, and the replies.
+
+    Args:
+        trace: what happened.
+    """
+    left_out: list[str] = []
+    replies = {reply.turn: reply.text for reply in trace.replies}
+    steps: list[dict[str, Any]] = []
+    for said in trace.events:
+        if said.event != "said":
+            continue
+        calls: list[Any] = []
+        for call in trace.calls:
+            if call.turn != said.turn or (call.read_only is True and not _not_done(call)):
+                continue
+            if why := _not_done(call):
+                left_out.append(_sentence(call, why))
+            elif _reads_as_placeholder(call.arguments):
+                left_out.append(_sentence(call, "its arguments hold what reads as a placeholder"))
+            else:
+                arguments = {name: _equals(value) for name, value in call.arguments.items()}
+                step: Any = {"tool": call.tool, "arguments": arguments}
+                calls.append(step if arguments else call.tool)
+        steps.append({"say": said.text, "calls": calls})
+        reply = replies.get(said.turn)
+        if reply and _reads_as_placeholder(reply):
+            left_out.append(f"the reply to turn {said.turn}: it holds what reads as a placeholder")
+        elif reply:
+            steps[-1] |= (
+                {"reply": reply} if _has_facts(reply) else {"reply": reply, "match": "shown"}
+            )
+    return Draft(_stable({"golden": steps}, trace), tuple(left_out))
 
 
 def answers(trace: Trace, id: str, tools: Mapping[str, Tool] = MappingProxyType({})) -> Draft:
@@ -100,7 +137,19 @@ def answers(trace: Trace, id: str, tools: Mapping[str, Tool] = MappingProxyType(
     return Draft(_stable(content, trace), tuple(left_out))
 
 
-# --- both ---
+# --- golden conversations ---
+
+
+def _has_facts(reply: str) -> bool:
+    """Whether there is anything in a reply by which another can be held against it."""
+    try:
+        GoldenReply(check="golden_reply", text=reply, match="facts")
+    except ValueError:
+        return False
+    return True
+
+
+# --- all of them ---
 
 
 def _not_done(call: Called, *, errors: bool = False) -> str:

@@ -175,7 +175,8 @@ def test_what_was_saved_answers_in_the_next_game(library: Path):
 
 
 def test_each_reply_leads_to_the_next_message_and_its_calls_are_of_that_turn(library: Path):
-    with playing(library, "talk", "--save-solution", "solution.yaml") as (process, config):
+    saved = ["--save-solution", "solution.yaml", "--save-golden", "golden.yaml"]
+    with playing(library, "talk", *saved) as (process, config):
         assert process.stdin
         assert process.stderr
         call(config, LENDS[:1])
@@ -210,6 +211,12 @@ def test_each_reply_leads_to_the_next_message_and_its_calls_are_of_that_turn(lib
             ]
         }
     }
+    case = library / "cases" / "talk.yaml"
+    written = case.read_text("utf-8")
+    golden = (library / "golden.yaml").read_text("utf-8")
+    before, after = written.partition("turns:")[0], written[written.index("checks:") :]
+    case.write_text(before + golden + after, encoding="utf-8")
+    assert seatrial(library, "check")[0] == 0
 
 
 def test_a_client_may_start_it_as_its_own_server(library: Path):

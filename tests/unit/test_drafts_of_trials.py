@@ -4,6 +4,7 @@ from typing import Any
 
 from seatrial import drafts
 from seatrial.documents import Answers, Solution
+from seatrial.documents.golden import GoldenStep
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Called, Replied, Said, Trace
 
@@ -67,6 +68,53 @@ def test_turns_without_calls_and_tools_of_two_servers_stay_apart():
         "call 3, drop: it was refused",
         "call 4, find: its arguments hold what reads as a placeholder",
     )
+
+
+def test_a_conversation_becomes_a_golden_one_with_the_calls_that_do_more_than_read():
+    played = trace(
+        Said(turn=1, text="Is the saw in? I am k3v9x2m7qa."),
+        called(1, "find", {"q": "saw"}, {"found": ["saw"]}),
+        Replied(turn=1, text="It is 1 of 2."),
+        Said(turn=2, text="Then I take it."),
+        called(2, "lend", {"to": "k3v9x2m7qa", "of": ["saw"]}, None, turn=2, read_only=False),
+        called(3, "scrap", {}, Answer.of_text("no", is_error=True), turn=2, refused="role"),
+        called(4, "close", {}, None, turn=2, read_only=None),
+        Replied(turn=2, text="Here, {{you}}."),
+    )
+
+    draft = drafts.golden(played)
+
+    assert draft.content == {
+        "golden": [
+            {"say": "Is the saw in? I am {{run}}.", "calls": [], "reply": "It is 1 of 2."},
+            {
+                "say": "Then I take it.",
+                "calls": [
+                    {"tool": "lend", "arguments": {"to": "{{run}}", "of": {"equals": ["saw"]}}},
+                    "close",
+                ],
+            },
+        ]
+    }
+    assert draft.left_out == (
+        "call 3, scrap: it was refused",
+        "the reply to turn 2: it holds what reads as a placeholder",
+    )
+    for step in draft.content["golden"]:
+        GoldenStep.model_validate(step)
+
+
+def test_of_a_conversation_that_nobody_wrote_the_solution_has_the_turns_that_were_said():
+    played = trace(
+        Said(turn=1, text="Hello."),
+        Replied(turn=1, text="Hello."),
+        Said(turn=2, text="The saw."),
+        called(1, "find", {}, None, turn=2),
+    )
+
+    assert drafts.solution(played, 0).content == {
+        "solution": {"turns": [{"reply": "Hello."}, {"calls": [{"tool": "find"}]}]}
+    }
 
 
 def test_answers_are_told_apart_by_the_arguments_that_were_given_and_by_those_that_were_not():

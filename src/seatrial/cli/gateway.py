@@ -92,6 +92,12 @@ def connect(url: str | None, server: str | None, token: str | None) -> int:
     help="Write calls and replies as the draft of a solution.",
 )
 @click.option(
+    "--save-golden",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the conversation as the draft of a golden one.",
+)
+@click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     help="Keep the trial as a run folder, a new one.",
@@ -110,6 +116,7 @@ def serve(
     server: str | None,
     save_answers: Path | None,
     save_solution: Path | None,
+    save_golden: Path | None,
     out: Path | None,
     root: Path | None,
 ) -> None:
@@ -132,6 +139,7 @@ def serve(
         server=server,
         save_answers=save_answers,
         save_solution=save_solution,
+        save_golden=save_golden,
         out=out,
     )
     playing.serve(Workspace.find(root), case, wishes)

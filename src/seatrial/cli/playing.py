@@ -59,6 +59,7 @@ class Wishes:
     """Which one."""
     save_answers: Path | None
     save_solution: Path | None
+    save_golden: Path | None
     out: Path | None
     """The folder of the run."""
 
@@ -73,7 +74,7 @@ def serve(workspace: Workspace, case: str, wishes: Wishes) -> None:
     catalog = workspace.catalog()
     played = _case(catalog, case)
     _runtime(wishes)
-    for path in (wishes.save_answers, wishes.save_solution, wishes.out):
+    for path in (wishes.save_answers, wishes.save_solution, wishes.save_golden, wishes.out):
         if path is not None and path.exists():
             raise UsageError(
                 f"{path} is there already", hint="name another, nothing is overwritten"
@@ -326,6 +327,10 @@ def _save(
         draft = drafts.solution(trace, len(case.messages) or max(1, len(trace.replies)))
         head = f"Case {case.id}, played by hand. Look it over, then put it into the case."
         _write(wishes.save_solution, head, draft)
+    if wishes.save_golden is not None:
+        draft = drafts.golden(trace)
+        head = f"Case {case.id}, played by hand. Review it, then put it in the place of the case's messages."
+        _write(wishes.save_golden, head, draft)
     if wishes.save_answers is not None:
         draft = drafts.answers(trace, wishes.save_answers.stem, tools)
         head = f"What tools answered when {case.id} was played by hand. Look it over; cases name it under `answers`."
