@@ -429,6 +429,52 @@ def test_a_repository_that_the_tree_holds_is_compared_and_its_hooks_never_run(ro
     assert not (root / "hooked").exists()
 
 
+def test_what_agents_commit_in_a_copy_of_another_repositorys_work_tree_stays_in_the_copy(
+    root: Path,
+):
+    original = WorkTree.init(root / "original")
+    original.commit({"a.md": "1"}, "First")
+    notes = root / "fixtures" / "notes"
+    original.git("worktree", "add", "-q", "-b", "elsewhere", str(root / "further"))
+    for pointed in (notes, notes / "drafts"):
+        (pointed / ".git").write_bytes((root / "further" / ".git").read_bytes())
+    before = original.git("for-each-ref")
+
+    played = practice.play(
+        practice.world(FROM_TREE, git=True),
+        root,
+        ("write_file", {"path": "a.md", "text": "2"}),
+        ("git_commit", {"message": "Second"}),
+        ("git_create_branch", {"name": "third"}),
+    )
+
+    assert [(c.what, c.type) for c in played.changes] == [
+        ("changed", "branch"),
+        ("created", "branch"),
+        ("created", "commit"),
+        ("created", "file"),
+        ("changed", "head"),
+    ]
+    assert original.git("for-each-ref") == before
+    assert (notes / ".git").is_file()
+
+
+def test_a_repository_with_its_files_or_its_history_elsewhere_is_refused(root: Path):
+    tree = WorkTree.init(root / "fixtures" / "notes" / "inner")
+    tree.commit({"a.md": "1"}, "First")
+    other = WorkTree.init(root / "other")
+    other.commit({"a.md": "1"}, "First")
+    world = practice.world(FROM_TREE, git=True)
+
+    tree.git("config", "core.worktree", str(other.root))
+    with pytest.raises(WorldError, match="the repository inner has its files elsewhere"):
+        practice.play(world, root)
+    tree.git("config", "--unset", "core.worktree")
+    (tree.root / ".git" / "commondir").write_text(f"{other.root / '.git'}\n")
+    with pytest.raises(WorldError, match="the repository inner has its history elsewhere"):
+        practice.play(world, root)
+
+
 def test_messages_cannot_pretend_to_be_other_commits(tmp_path: Path):
     forged = "\x01" + "0" * 40 + "\nx"
     played = practice.play(

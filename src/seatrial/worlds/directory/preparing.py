@@ -12,7 +12,7 @@ from seatrial.documents.attack import placed_in
 from seatrial.documents.world.directory import Written
 from seatrial.errors import RevisionError, WorldError
 from seatrial.git import command
-from seatrial.worlds.histories import OWN_SETTINGS
+from seatrial.worlds.histories import OWN_SETTINGS, repositories
 from seatrial.worlds.told import without_folder
 
 
@@ -38,7 +38,7 @@ def prepared(
         written: files written into it once it is copied; a first commit holds them.
 
     Raises:
-        WorldError: it cannot be made, or links in it lead out of it.
+        WorldError: it cannot be made, or links or repositories in it lead out of it.
     """
     try:
         if isinstance(source, dict):
@@ -55,6 +55,7 @@ def prepared(
         raise WorldError(f"{name} is no git bundle that can be used: {why}") from error
     for link in leading_out(top):
         raise WorldError(f"{name}: the link {link} leads out of the folder")
+    _part_from_elsewhere(top, name)
     for file in written:
         try:
             _add(top, file)
@@ -100,6 +101,37 @@ def identity(name: str, now: dt.datetime) -> dict[str, str]:
         "GIT_COMMITTER_EMAIL": email,
         "GIT_COMMITTER_DATE": when,
     }
+
+
+def _part_from_elsewhere(top: Path, name: str) -> None:
+    """Take care that no git repository below a copied folder is one that lies elsewhere.
+
+    In a submodule and in a further work tree `.git` is a file with the path of the repository: a commit in the copy
+    would be one in the original. Such a file is left out; what has its history or its files elsewhere
+    by its own settings is refused.
+    """
+    for here, _, files in os.walk(top):
+        if ".git" in files:
+            (Path(here) / ".git").unlink()
+    real = top.resolve()
+    for inside in repositories(top):
+        where = command.call(
+            top / inside,
+            "rev-parse",
+            "--path-format=absolute",
+            "--git-common-dir",
+            extra=OWN_SETTINGS,
+        )
+        files_at = command.call(
+            top / inside, "config", "--get", "core.worktree", extra=OWN_SETTINGS
+        ).stdout.strip()
+        history = Path(os.fsdecode(where.stdout.rstrip(b"\n"))).resolve()
+        if files_at or (where.returncode == 0 and not history.is_relative_to(real)):
+            what = "its files" if files_at else "its history"
+            raise WorldError(
+                f"{name}: the repository {inside or 'that it is'} has {what} elsewhere",
+                hint="write a bundle of it (`git bundle create FILE --all`) and name that as `bundle`",
+            )
 
 
 def _write(top: Path, files: dict[str, str]) -> None:
