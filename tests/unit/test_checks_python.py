@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -73,6 +74,17 @@ def leaves(trace):
     raise SystemExit(3)
 
 
+def gives_up(trace):
+    raise asyncio.CancelledError("its own")
+
+
+class Odd(str):
+    def __eq__(self, other):
+        raise RuntimeError("odd")
+
+    __hash__ = str.__hash__
+
+
 async def later(trace):
     return "passed", "later"
 
@@ -82,6 +94,8 @@ async def later(trace):
     [
         (raises, "checks.rent:fair raised KeyError: 'no such thing' (test_checks_python.py:"),
         (leaves, "checks.rent:fair raised SystemExit: 3 (test_"),
+        (gives_up, "checks.rent:fair raised CancelledError: its own (test_"),
+        (lambda trace: (Odd("passed"), "so"), "checks.rent:fair raised RuntimeError: odd (test_"),
         (later, "checks.rent:fair is an async function; write it as a plain one"),
         (lambda trace: True, "checks.rent:fair answered bool; it must answer"),
         (lambda trace: None, "checks.rent:fair answered NoneType; it must answer"),

@@ -35,10 +35,11 @@ def find(check: PythonCheck, scope: Scope) -> Found:
             f"{name} is not at hand, so nobody knows what it would find", Cause.NO_EVIDENCE
         )
     try:
-        answer = function(_seen(scope), **copy.deepcopy(check.arguments))
-    except (Exception, SystemExit) as error:
+        return _found(name, function(_seen(scope), **copy.deepcopy(check.arguments)), scope)
+    except KeyboardInterrupt:
+        raise  # of whoever runs it, who wants to stop
+    except BaseException as error:  # a cancellation that it made itself would end the whole run
         return broken(f"{name} raised {type(error).__name__}: {_told(error)}")
-    return _found(name, answer, scope)
 
 
 def _seen(scope: Scope) -> Trace:
