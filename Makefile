@@ -3,7 +3,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fmt test test-browser test-npm demo bench docs schema lock clean
+.PHONY: help setup check fmt test test-browser test-model test-npm demo bench docs schema lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -49,7 +49,7 @@ fmt: .venv/ready ## format, and fix what the linter can fix
 test: setup ## all tests but those with a target of their own, with branch coverage
 	SEATRIAL_MCP1_PYTHON=$(CURDIR)/.venvs/mcp1/bin/python \
 	SEATRIAL_FRAMEWORKS_PYTHON=$(CURDIR)/.venvs/frameworks/bin/python \
-	$(BIN)/pytest -n $(WORKERS) --cov -m 'not browser and not npm'
+	$(BIN)/pytest -n $(WORKERS) --cov -m 'not browser and not model and not npm'
 
 .venvs/npm/ready: tests/npm/package.json tests/npm/package-lock.json
 	mkdir -p .venvs/npm
@@ -61,6 +61,10 @@ test-npm: setup ## real MCP servers from npm behind the gateway; skipped where t
 	@if command -v node >/dev/null && command -v npm >/dev/null; then \
 		$(MAKE) .venvs/npm/ready && SEATRIAL_NPM=$(CURDIR)/.venvs/npm $(BIN)/pytest -n $(WORKERS) -m npm tests/npm; \
 	else echo 'test-npm: skipped, there is no Node.js (node and npm) on this machine'; fi
+
+test-model: setup ## a small open model plays cases; skipped where SEATRIAL_MODEL_SERVER names no script that serves one
+	@if [ -n "$$SEATRIAL_MODEL_SERVER" ]; then $(BIN)/pytest -m model tests/model; \
+	else echo 'test-model: skipped, SEATRIAL_MODEL_SERVER names no script that serves a model'; fi
 
 test-browser: setup ## the report in a headless browser; skipped where there is no Chromium
 	$(BIN)/pytest -m browser tests/browser

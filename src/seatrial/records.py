@@ -70,6 +70,10 @@ class TrialRecord(_Record):
     served_fingerprint: str | None = None
     """What they ran on, as the endpoint told it (`system_fingerprint`), joined by `, `."""
     usage: Usage | None = None
+    cost: float | None = None
+    """What all attempts cost by the arm's prices; None where it has none, or nothing is known of its tokens."""
+    currency: str = ""
+    """Of the cost."""
     started_at: str = ""
     duration_ms: float = 0.0
     reply_digest: str = ""

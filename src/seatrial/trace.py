@@ -130,6 +130,8 @@ class Completed(_Record):
     finish: str = ""
     """Why it stopped, as the endpoint tells it."""
     usage: Usage | None = None
+    cost: float | None = None
+    """By the arm's prices, in their currency; None where it has none, or the endpoint did not count."""
     retries: tuple[str, ...] = ()
     """Why it was asked again, each time."""
     at_ms: float = 0.0

@@ -11,7 +11,8 @@ from tests.servers import openai_chat
 from tests.servers.openai_chat import Breaks, Fails, Says, Script, Step, in_turn
 
 from seatrial.records import TrialRecord
-from seatrial.trace import Called, Completed, Listed, Trace, Usage
+from seatrial.report.steps import trajectory
+from seatrial.trace import Called, Completed, Listed, Noted, Trace, Usage
 from seatrial.verdicts import Cause, Verdict
 
 RENTS = (
@@ -208,6 +209,27 @@ def test_required_calls_leave_a_tool_to_reply_with(tmp_path: Path):
     assert [call.tool for call in trace.calls] == ["get_bike", "rent", "get_bike"]
 
 
+@pytest.mark.parametrize(
+    ("text", "noted"),
+    [
+        ('{"name": "rent", "arguments": {"bike": "b-1"}}', True),
+        ('```json\n{"name": "rent", "arguments": {}}\n```', True),
+        ('{"name": "Ada"}', False),
+        ("{rent}", False),
+        ("The bike is yours.", False),
+    ],
+)
+def test_a_call_that_was_written_as_text_is_a_reply_and_is_noted(
+    tmp_path: Path, text: str, noted: bool
+):
+    record, trace, _ = trial(tmp_path, in_turn(Says(text=text)))
+
+    assert (record.verdict, record.calls) == (Verdict.FAILED, 0)
+    assert [reply.text for reply in trace.replies] == [text]
+    notes = [event.text for event in trace.events if isinstance(event, Noted)]
+    assert any("wrote a call of rent as text" in note for note in notes) == noted
+
+
 def test_answers_by_a_schema_call_tools_and_reply(tmp_path: Path):
     def script(body: dict[str, Any]) -> Step:
         said = [m["content"] for m in body["messages"]]
@@ -325,6 +347,25 @@ def test_time_runs_for_the_model_but_not_while_the_endpoint_wants_to_be_left_alo
 
     assert (record.verdict, record.detail) == (Verdict.PASSED, "")
     assert trace.completions[1].took_ms > 900
+
+
+def test_each_answer_and_the_trial_cost_what_the_prices_say(tmp_path: Path):
+    with openai_chat.serving(renting()) as model:
+        arm = bike_shop.arm(
+            adapter={"type": "openai", "url": model.url},
+            model={"name": openai_chat.MODEL},
+            prices={"currency": "EUR", "input": 1000.0, "output": 5000.0},
+        )
+        ((record, trace),) = shop_trials.carried_out(
+            tmp_path, bike_shop.catalog(bike_shop.case(), arm)
+        )
+
+    assert [answer.cost for answer in trace.completions] == [pytest.approx(0.2)] * 3
+    assert record.cost == pytest.approx(0.6)
+    assert record.currency == "EUR"
+    remarks = [remark for step in trajectory(trace).steps for remark in step.remarks]
+    said = "the model read 100 tokens (0 from a cache) and wrote 20 (0 thinking), cost 0.20"
+    assert remarks.count(said) == 3
 
 
 def test_usage_of_calls_before_a_trial_broke_is_counted(tmp_path: Path):

@@ -138,6 +138,23 @@ def test_plan_tells_what_a_good_change_costs_by_the_tokens_of_the_stored_trials(
     assert good["cost"]["amount"] == pytest.approx(0.1 * good["trials"])
 
 
+@pytest.mark.parametrize(
+    ("budget", "says"),
+    [
+        ("2 EUR", "The budget of 2.00 EUR suffices for that."),
+        ("1 EUR", "The budget of 1.00 EUR does not suffice for that: trials that no longer fit"),
+        ("9000 tokens", "The budget is 9,000 tokens."),
+    ],
+)
+def test_plan_tells_whether_the_suites_budget_suffices(budget: str, says: str):
+    stored("released", GOOD, "clerk-1", usage=USED)
+    written(prices=PRICES)
+    with (Path.cwd() / "suites" / "all.yaml").open("a", encoding="utf-8") as suite:
+        suite.write(f"budget: {budget}\n")
+
+    assert says in seatrial("plan").stdout.splitlines()[-1]
+
+
 def test_trials_beside_the_candidate_cost_what_the_release_costs():
     stored("released", GOOD, "clerk-1", usage=USED, prices={**PRICES, "input": 4.0})
     written(prices=PRICES)

@@ -62,7 +62,7 @@ class Conversation:
     def __init__(
         self, arm: Arm, adapter: OpenAI, seat: Seat, shared: Connections, prompt: str
     ) -> None:
-        self.notes: Sequence[str] = ()
+        self.notes: list[str] = []
         self._adapter = adapter
         self._seat = seat
         self._shared = shared
@@ -186,6 +186,7 @@ class Conversation:
             return await self._taken_as_json(completion, self._constrained)
         if not completion.calls:
             self._messages.append({"role": "assistant", "content": completion.text})
+            self._look_for_a_call_in(completion.text)
             return completion.text
         # Some templates take ids of nine letters and digits and no others.
         ids = [f"c{self._calls + n:08d}" for n in range(1, len(completion.calls) + 1)]
@@ -199,6 +200,23 @@ class Conversation:
                 content = _content(await self._carried_out(wish))
             self._messages.append({"role": "tool", "tool_call_id": id, "content": content})
         return said
+
+    def _look_for_a_call_in(self, text: str) -> None:
+        """Say where a model wrote a call as text: that is a reply like any other, and seldom what it meant."""
+        assert self._tools is not None
+        inner = text.strip().removeprefix("```json").strip("`\n ")
+        if not inner.startswith("{"):
+            return
+        try:
+            value = json.loads(inner)
+        except (ValueError, RecursionError):
+            return
+        name = value.get("name") if isinstance(value, dict) else None
+        if isinstance(name, str) and name in self._tools and not self.notes:
+            self.notes.append(
+                f"the model wrote a call of {name} as text, which is a reply like any other; `answers: schema` "
+                "constrains a model that is weak at tool calls"
+            )
 
     async def _taken_as_json(self, completion: Completion, constrained: Constrained) -> str | None:
         self._messages.append({"role": "assistant", "content": completion.text})

@@ -168,7 +168,7 @@ def _summarize(folder: Path) -> tuple[int, int]:
     from collections import Counter
 
     from seatrial.cli.progress import shown_safely
-    from seatrial.costs import amount, price
+    from seatrial.costs import amount
     from seatrial.store import Run
     from seatrial.verdicts import Verdict
 
@@ -184,9 +184,9 @@ def _summarize(folder: Path) -> tuple[int, int]:
     for record in stored.records():
         added = record.arm != on_demand and record.number > first.get(record.case, record.number)
         counts = batches.setdefault((record.case, record.arm), {}).setdefault(added, Counter())
-        if (asked := prices.get(record.arm)) is not None and record.usages:
-            cost = sum(price(used, asked) for used in record.usages)
-            spent[record.case, record.arm] = spent.get((record.case, record.arm), 0.0) + cost
+        if record.cost is not None and record.arm in prices:
+            so_far = spent.get((record.case, record.arm), 0.0)
+            spent[record.case, record.arm] = so_far + record.cost
         if record.cause is None:
             counts[record.verdict] += 1
             valid_in_all += 1

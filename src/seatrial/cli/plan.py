@@ -162,7 +162,23 @@ def _lines(selection: Selection, good: Expected | None) -> list[str]:
             lines += ["", title, *_table(cases)]
     if good is not None:
         lines += ["", _good(good)]
+    if budget := _budget(selection, good):
+        lines.append(budget)
     return lines
+
+
+def _budget(selection: Selection, good: Expected | None) -> str:
+    """The suite's budget, and whether it suffices as far as that is known; empty where there is none."""
+    from seatrial.costs import Budget
+
+    if selection.suite.budget is None:
+        return ""
+    budget = Budget.read(selection.suite.budget)
+    if good is None or good.cost.amount is None or good.cost.currency != budget.unit:
+        return f"The budget is {budget}."
+    if good.cost.amount <= budget.limit:
+        return f"The budget of {budget} suffices for that."
+    return f"The budget of {budget} does not suffice for that: trials that no longer fit are not begun."
 
 
 def _numbers(good: Expected) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
+from seatrial.costs import amount
 from seatrial.trace import (
     Answer,
     Asked,
@@ -91,6 +92,12 @@ def trajectory(trace: Trace) -> Trajectory:
 def _thoughts(event: Completed) -> Iterator[str]:
     """What there is to say of a model's answer beside what came of it."""
     yield from event.retries
+    if (used := event.usage) is not None:
+        cost = "" if event.cost is None else f", cost {amount(event.cost)}"
+        yield (
+            f"the model read {used.input_tokens:,} tokens ({used.cached_input_tokens:,} from a cache) and wrote "
+            f"{used.output_tokens:,} ({used.reasoning_tokens:,} thinking){cost}"
+        )
     if event.reasoning:
         yield f"the model thought: {event.reasoning}"
     if event.calls and event.text:

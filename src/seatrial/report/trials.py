@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from seatrial.costs import amount
 from seatrial.documents import digest
 from seatrial.records import TrialRecord
 from seatrial.report.escaping import clipped, legible
@@ -57,6 +58,7 @@ class ShownTrial:
             "tokens": [record.usage.input_tokens, record.usage.output_tokens]
             if record.usage
             else None,
+            "cost": None if record.cost is None else f"{amount(record.cost)} {record.currency}",
             "ended": trace.ended if trace else None,
             "traced": trace is not None,
             "opening": [shown_text(t) for t in (*_retried(record), *self.trajectory.opening)],

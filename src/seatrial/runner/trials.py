@@ -23,7 +23,17 @@ from seatrial.chat import backoff
 from seatrial.checks.again import Grader
 from seatrial.checks.objects import beginning, types_of
 from seatrial.checks.regrading import unfillable
-from seatrial.documents import Arm, ArmLimits, Case, Catalog, ObjectsWorld, digest, placeholders
+from seatrial.costs import price
+from seatrial.documents import (
+    Arm,
+    ArmLimits,
+    Case,
+    Catalog,
+    ObjectsWorld,
+    Prices,
+    digest,
+    placeholders,
+)
 from seatrial.errors import ArmError, Error, SimulatorError, ToolServerError, printable
 from seatrial.gateway import Channel, Gateway
 from seatrial.gateway.channel import MOST_RECORDED
@@ -188,6 +198,14 @@ class Conductor:
 
         Where the run may not spend what it may take, it is not begun.
         """
+        record, trace = await self._afforded(trial)
+        prices = self.catalog.arms[trial.arm].prices
+        if prices is not None and record.usages:
+            cost = math.fsum(price(used, prices) for used in record.usages)
+            record = record.model_copy(update={"cost": cost, "currency": prices.currency})
+        return record, trace
+
+    async def _afforded(self, trial: Trial) -> tuple[TrialRecord, Trace]:
         if self.purse is None or trial.arm in self.equipment.recordings:
             return await self._attempts(trial, None)
         allotment = await self.purse.admit(trial)
@@ -426,7 +444,7 @@ class Conductor:
             config=channel.config(),
             call=channel.call,
             tools=channel,
-            tell=course.own.append,
+            tell=partial(_take_down, course, arm.prices),
             clock=course.clock,
             waiting=course.waiting,
             allowance=course.allowance,
@@ -619,6 +637,13 @@ def _failing(course: _Course) -> Iterator[None]:
         course.failure = course.failure or _Failure(Cause.INTERNAL, error.message)
     except Exception as error:  # a bug of ours must not cost the siblings their trials
         course.failure = course.failure or _Failure(Cause.INTERNAL, _defect(error))
+
+
+def _take_down(course: _Course, prices: Prices | None, answer: Completed) -> None:
+    """Keep an answer of the model, with what it cost."""
+    if prices is not None and answer.usage is not None:
+        answer = answer.model_copy(update={"cost": price(answer.usage, prices)})
+    course.own.append(answer)
 
 
 def _take_for_giving_up(course: _Course, turn: int) -> None:
