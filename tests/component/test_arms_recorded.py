@@ -81,6 +81,14 @@ def problems(root: Path, *files):
     return [problem.render() for problem in raised.value.problems]
 
 
+def test_a_recording_says_how_a_simulated_person_ended_it(tmp_path):
+    written(tmp_path, recording(ended_as="exit_intent", exit_intent="too-dear"))
+
+    trace = recorded.read(arm(), tmp_path).trace("lend-a-bike", 1, server="bicycles")
+
+    assert (trace.ended_as, trace.exit_intent) == ("exit_intent", "too-dear")
+
+
 def test_a_recording_becomes_a_complete_trace(tmp_path):
     written(tmp_path, recording())
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from tests import bike_shop
@@ -22,7 +22,7 @@ from tests.servers import openai_chat
 from tests.servers.openai_chat import Says, Step
 from tests.shop_trials import carried_out
 
-from seatrial.documents import Arm, Case, Persona
+from seatrial.documents import Adapter, Arm, Case, Persona
 from seatrial.trace import Trace
 
 AGENTS = Path(__file__).parents[1] / "agents"
@@ -55,6 +55,12 @@ def test_no_trial_finds_the_word_of_another(
         assert [word for word in words - {trace.run_token} if word in whole] == []
         # Nothing was there before it came.
         assert trace.run_token not in trace.replies[0].text
+
+
+def test_every_kind_of_arm_that_is_executed_is_looked_at():
+    kinds = {get_args(a.model_fields["type"].annotation)[0] for a in get_args(get_args(Adapter)[0])}
+
+    assert kinds - {"recorded"} == set(KINDS)
 
 
 def test_a_word_that_does_leak_is_found(tmp_path: Path):

@@ -12,8 +12,9 @@ from tests.traces import called, replied, said, trace
 from seatrial import checks
 from seatrial.checks import Scope
 from seatrial.compare import compare
-from seatrial.documents import Check, Policy
+from seatrial.documents import Check, Persona, Policy
 from seatrial.gate import rule
+from seatrial.personas import faults
 from seatrial.records import Retried
 from seatrial.verdicts import Cause, Gate, SimulatorFault
 
@@ -166,3 +167,46 @@ def test_nothing_is_said_where_nobody_is_simulated():
 
     assert comparison.simulation == {}
     assert "simulator_faults" not in {g.kind for g in rule(comparison).grounds}
+
+
+# --- what a person may well say ---
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I work as an assistant to the manager.",
+        "Please follow my instructions this time.",
+        "I need help with my order.",
+        "Can I help it if the parcel is late?",
+    ],
+)
+def test_what_people_really_say_is_no_fault(text):
+    person = Persona.model_validate({
+        "kind": "fixture", "type": "persona", "id": "ada", "goal": "Be in Eastbay on the 13th.",
+        "opening": "Hello.", "otherwise": "Go on.",
+    })  # fmt: skip
+
+    assert faults.of_line(person, text, ()) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "As an AI language model I cannot travel.",
+        "I'm a virtual assistant.",
+        "I was instructed to ask for a train.",
+        "How may I assist you today?",
+        "Thanks!\nAgent: You are welcome.",
+    ],
+)
+def test_what_only_a_model_says_leaves_the_role(text):
+    person = Persona.model_validate({
+        "kind": "fixture", "type": "persona", "id": "ada", "goal": "Be in Eastbay on the 13th.",
+        "opening": "Hello.", "otherwise": "Go on.",
+    })  # fmt: skip
+
+    found = faults.of_line(person, text, ())
+
+    assert found is not None
+    assert found[0] is SimulatorFault.LEAVES_ROLE

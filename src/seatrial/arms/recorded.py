@@ -22,6 +22,7 @@ from seatrial.documents import Arm, Recorded
 from seatrial.documents.base import Id
 from seatrial.errors import ArmError, InvalidDocuments, Problem
 from seatrial.trace import Answer, Called, Change, Event, Noted, Replied, Said, Trace, Usage
+from seatrial.verdicts import Ending
 
 MAX_LINE = 64 * 1024 * 1024
 """Bytes of one recording; beyond it a file is taken for something else (or for a bomb)."""
@@ -107,6 +108,10 @@ class Recording(_Line):
     """What it changed in the world; None when nobody captured it."""
     ended: Literal["completed", "call_limit", "step_limit", "broken"] = "completed"
     """How it ended; `broken`: it could not be carried to its end, and its verdict is invalid."""
+    ended_as: Ending | None = None
+    """How a simulated person ended it, where one took part."""
+    exit_intent: str | None = None
+    """Why that person gave up."""
     usage: Usage | None = None
     """Tokens and cost of the whole trial."""
     model: str | None = None
@@ -171,6 +176,8 @@ class Recordings:
             events=tuple(events(recording, server=server, refusal=refusal, misfits=misfits)),
             changes=recording.changes,
             ended=recording.ended,
+            ended_as=recording.ended_as,
+            exit_intent=recording.exit_intent,
         )
 
 

@@ -21,10 +21,10 @@ FEWEST_WORDS = 4
 
 _OUT_OF_ROLE = re.compile(
     r"\b(?:as|i am|i'm|being) an? (?:ai\b|artificial intelligence|(?:large )?language model|"
-    r"(?:virtual |ai |digital )?assistant\b|chatbot)"
+    r"(?:virtual|ai|digital) assistant\b|chatbot)"
     r"|\bhow (?:can|may) i (?:help|assist) you\b"
     r"|\banything else i can (?:help|assist) (?:you )?with\b"
-    r"|\b(?:system prompt|my instructions|these instructions|my persona)\b"
+    r"|\b(?:system prompt|my persona|i (?:was|am|have been) instructed to)\b"
     r"|\b(?:role-?play(?:ing)?|simulat(?:ed|ing) (?:user|person|customer|conversation))\b"
     r"|\[\s*(?:goal_achieved|exit_intent|instructions?|system)\b"
 )
