@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -102,7 +102,15 @@ def golden(trace: Trace) -> Draft:
     return Draft(_stable({"golden": steps}, trace), tuple(left_out))
 
 
-def answers(trace: Trace, id: str, tools: Mapping[str, Tool] = MappingProxyType({})) -> Draft:
+def answers(
+    trace: Trace,
+    id: str,
+    tools: Mapping[str, Tool] = MappingProxyType({}),
+    *,
+    title: str = "",
+    servers: Collection[str] | None = None,
+    undeclared: str | None = None,
+) -> Draft:
     """A fixture of mocked answers: what reading calls were answered, by their arguments.
 
     The same arguments with other answers later on become a sequence.
@@ -111,17 +119,23 @@ def answers(trace: Trace, id: str, tools: Mapping[str, Tool] = MappingProxyType(
         trace: what happened.
         id: the fixture's id.
         tools: the tools as they were declared; the answers are written for these schemas.
+        title: the fixture's title.
+        servers: whose answers are taken; everybody's when None.
+        undeclared: why tools may be mocked that do not say whether they only read; None when they may not.
     """
     left_out: list[str] = []
     by_tool: dict[str, dict[str, list[Called]]] = {}
     for call in trace.calls:
-        if why := _not_done(call, errors=True) or _not_mockable(call):
+        if servers is not None and call.server not in servers:
+            continue
+        if why := _not_done(call, errors=True) or _not_mockable(call, undeclared is not None):
             left_out.append(_sentence(call, why))
             continue
         key = json.dumps(call.arguments, sort_keys=True)
         by_tool.setdefault(call.tool, {}).setdefault(key, []).append(call)
     mocked = {
         name: {
+            **_allowed(groups, undeclared),
             **_written_for(tools.get(name)),
             "rules": [_rule(alike, _names(groups)) for alike in groups.values()],
         }
@@ -131,7 +145,7 @@ def answers(trace: Trace, id: str, tools: Mapping[str, Tool] = MappingProxyType(
         "kind": "fixture",
         "type": "answers",
         "id": id,
-        "title": f"What was answered when {trace.case} was played by hand",
+        "title": title or f"What was answered when {trace.case} was played by hand",
         "tools": mocked,
     }
     return Draft(_stable(content, trace), tuple(left_out))
@@ -231,9 +245,9 @@ def _leaves(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
 # --- mocked answers ---
 
 
-def _not_mockable(call: Called) -> str:
+def _not_mockable(call: Called, undeclared: bool) -> str:
     """Why its answer cannot be written down as a mocked one."""
-    if call.read_only is not True:
+    if call.read_only is False or (call.read_only is None and not undeclared):
         return "the tool does not say that it only reads"
     if any("." in name for name in call.arguments):
         return "an argument has a dot in its name, where no condition reaches"
@@ -243,6 +257,12 @@ def _not_mockable(call: Called) -> str:
     if _reads_as_placeholder([call.arguments, call.answer.structured, call.answer.text]):
         return "it holds what reads as a placeholder"
     return ""
+
+
+def _allowed(groups: Mapping[str, Sequence[Called]], reason: str | None) -> dict[str, Any]:
+    """What a tool needs to be mocked that does not say whether it only reads."""
+    declares = all(call.read_only for calls in groups.values() for call in calls)
+    return {} if declares else {"allow_undeclared": True, "reason": reason}
 
 
 def _written_for(tool: Tool | None) -> dict[str, Any]:

@@ -28,12 +28,13 @@ from seatrial.cli.report import report
 from seatrial.cli.run import run
 from seatrial.cli.schema import schema
 from seatrial.cli.selftest import selftest
+from seatrial.cli.taping import record
 from seatrial.cli.world import world
 from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
     check, schema, plan, run, merge, regrade, compare, diff, gate, report, release, baseline, power, selftest, monitor,
-    world, gateway,
+    world, gateway, record,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 

@@ -72,7 +72,7 @@ def serve(workspace: Workspace, case: str, wishes: Wishes) -> None:
         InvalidDocuments: the documents are wrong.
     """
     catalog = workspace.catalog()
-    played = _case(catalog, case)
+    played = one_case(catalog, case)
     _runtime(wishes)
     for path in (wishes.save_answers, wishes.save_solution, wishes.save_golden, wishes.out):
         if path is not None and path.exists():
@@ -80,7 +80,7 @@ def serve(workspace: Workspace, case: str, wishes: Wishes) -> None:
                 f"{path} is there already", hint="name another, nothing is overwritten"
             )
     arm = _arm(catalog, played, wishes.arm)
-    fixtures = _fixtures(catalog, played, arm)
+    fixtures = behind(catalog, played, arm)
     own = replace(catalog, fixtures={**catalog.fixtures})
     workspace.world_digests(replace(own, fixtures={fixture.id: fixture for fixture in fixtures}))
     equipment = runner.equip([arm], workspace.root, cases=[played], fixtures=fixtures)
@@ -248,7 +248,12 @@ def _say(text: str) -> None:
 # --- before ---
 
 
-def _case(catalog: Catalog, id: str) -> Case:
+def one_case(catalog: Catalog, id: str) -> Case:
+    """The case of an id.
+
+    Raises:
+        UsageError: there is none, or the id stands for several variants.
+    """
     named = catalog.named(id)
     if len(named) == 1:
         return catalog.cases[named[0]]
@@ -290,7 +295,8 @@ def _arm(catalog: Catalog, case: Case, id: str | None) -> Arm:
     return runner.by_hand(case, catalog.arms[id])
 
 
-def _fixtures(catalog: Catalog, case: Case, arm: Arm) -> list[World | Server | Persona]:
+def behind(catalog: Catalog, case: Case, arm: Arm) -> list[World | Server | Persona]:
+    """World, servers and persons of a case that an arm carries out."""
     found = (catalog.fixtures[id] for id in dict.fromkeys((*case.fixtures, *arm.servers)))
     return [fixture for fixture in found if isinstance(fixture, World | Server | Persona)]
 

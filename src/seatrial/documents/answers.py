@@ -170,10 +170,20 @@ class Answers(Document):
     """One line for people."""
     state: dict[Name, Any] = Field(default_factory=dict)
     """What `{{state.…}}` stands for when a trial begins; each trial has its own."""
+    replay: Literal["strict", "fall_through"] = "strict"
+    """What becomes of a call that fits no rule of its tool, where the tool has no plain answer. strict: an error that
+    names the nearest rule. fall_through: the world or the server answers."""
     tools: dict[ToolName, MockedTool] = Field(min_length=1)
     """Tool → answers."""
+
+    def tool(self, name: str) -> MockedTool:
+        """The answers of one tool, with what `replay` says of calls that fit none of them."""
+        tool = self.tools[name]
+        if self.replay == "strict" or tool.has_plain_answer:
+            return tool
+        return tool.model_copy(update={"pass_through": True})
 
     @property
     def answered_here(self) -> frozenset[str]:
         """Tools of which no call reaches the world or the server."""
-        return frozenset(name for name, tool in self.tools.items() if not tool.passes_through)
+        return frozenset(name for name in self.tools if not self.tool(name).passes_through)

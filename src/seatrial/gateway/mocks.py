@@ -90,7 +90,7 @@ class Mocks:
         name = offered.tool.name
         script = self._scripts.get(name)
         if script is None:
-            script = self._scripts[name] = Script(name, self._fixture.tools[name])
+            script = self._scripts[name] = Script(name, self._fixture.tool(name))
         script.calls.used += 1
         part = self._fitting(script, arguments)
         if part is None:

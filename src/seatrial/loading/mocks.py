@@ -117,7 +117,7 @@ def _beside(library: Library, case: Case) -> Found:
     servers = [server for _, server in library.servers_of(case)]
     of_world = world.declared_tools()
     for name, tool in fixture.document.tools.items():
-        for mistake in _unreachable(name, tool, case, servers):
+        for mistake in _unreachable(name, fixture.document.tool(name), case, servers):
             yield fixture, mistake
         for server in servers:
             if not server.is_started(case.environment, fixture.document.answered_here):

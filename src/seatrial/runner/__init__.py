@@ -8,6 +8,7 @@ from seatrial.runner.events import Began, Ended, Event, Halted, Planned
 from seatrial.runner.playing import BY_HAND, by_hand, play
 from seatrial.runner.proving import Proof, prove, weaknesses
 from seatrial.runner.purse import Purse
+from seatrial.runner.recording import Recording, record, reference_arm
 from seatrial.runner.running import NextTrials, Outcome, equip, fixed, room, run
 from seatrial.runner.trials import Equipment
 
@@ -23,11 +24,14 @@ __all__ = [
     "Planned",
     "Proof",
     "Purse",
+    "Recording",
     "by_hand",
     "equip",
     "fixed",
     "play",
     "prove",
+    "record",
+    "reference_arm",
     "room",
     "run",
     "weaknesses",

@@ -75,7 +75,7 @@ async def prove(
         run: an id of its own, by which what is left of it is found when it is killed.
     """
     found: dict[str, Proof] = {}
-    solutions = {case.id: _solution(case, catalog) for case in cases}
+    solutions = {case.id: solution(case, catalog) for case in cases}
     async with _rehearsal(catalog, equipment, solutions, run) as conductors:
 
         async def one(case: Case) -> None:
@@ -108,7 +108,8 @@ async def weaknesses(
     return {case.id: found[case.id] for case in cases}
 
 
-def _solution(case: Case, catalog: Catalog) -> Solved | Unsolved:
+def solution(case: Case, catalog: Catalog) -> Solved | Unsolved:
+    """What a right agent does in a case, as far as that is known; in a live environment nothing is tried."""
     if is_live(case.environment):
         why = f"environment `{case.environment}` is live, and nothing is tried there"
         return Unsolved((why,), for_good=True)
@@ -156,7 +157,7 @@ async def _rehearsal(
 
         def conductor(agent: str, id: str) -> Conductor:
             # Of the documents' own arms none takes part, and the fixtures are those of today.
-            own = replace(catalog, arms=_built_in(catalog, agent), own_fixtures={})
+            own = replace(catalog, arms=built_in(catalog, agent), own_fixtures={})
             acting = own
             if id == IDLE:
                 # It calls nothing, so that no server needs to be there for it.
@@ -164,7 +165,7 @@ async def _rehearsal(
                 cases = {id: case.model_copy(update=quiet) for id, case in own.cases.items()}
                 acting = replace(own, cases=cases)
             turns = None if id == IDLE else {c: _turns(found) for c, found in solutions.items()}
-            acting = _without_models(acting, turns)
+            acting = without_models(acting, turns)
             return Conductor(
                 run=run,
                 seed=1,
@@ -188,7 +189,7 @@ def _turns(solution: Solved | Unsolved) -> int:
     return len(solution.turns) if isinstance(solution, Solved) else 1
 
 
-def _without_models(catalog: Catalog, turns: Mapping[str, int] | None) -> Catalog:
+def without_models(catalog: Catalog, turns: Mapping[str, int] | None) -> Catalog:
     """The documents with a person without a model in the place of each who has one: proving asks nobody.
 
     Args:
@@ -210,7 +211,7 @@ def _without_models(catalog: Catalog, turns: Mapping[str, int] | None) -> Catalo
     return replace(catalog, cases=cases, fixtures=fixtures)
 
 
-def _built_in(catalog: Catalog, agent: str) -> dict[str, Arm]:
+def built_in(catalog: Catalog, agent: str) -> dict[str, Arm]:
     """The built-in arms in the place of an agent, with the skills that its own arms declare."""
     return {
         id: Arm(
