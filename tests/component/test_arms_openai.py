@@ -125,6 +125,7 @@ def test_calls_are_paired_by_position_though_the_model_repeats_its_ids(tmp_path:
         ('{"bike": NaN}', "NaN is no number in JSON"),
         ("[" * 100_000, "nested too deeply"),
         ('{"bike": 5}', "bike"),
+        ('{"bike": "\\ud83d"}', "surrogates not allowed"),
     ],
 )
 def test_arguments_that_cannot_be_read_are_an_error_for_the_model_and_in_the_record(
@@ -328,6 +329,7 @@ def test_request_is_made_again_twice_at_most_and_no_agent_is_blamed(tmp_path: Pa
         (Fails(status=200, body=b"[]"), "without a message: []"),
         (Fails(status=200, body=b'{"choices": []}'), 'without a message: {"choices": []}'),
         (Fails(retry_after="100000"), "status 429"),
+        (Says(text="x" * 1_000_001), "wrote too much: 1,000,001 characters"),
     ],
 )
 def test_answer_that_is_none_makes_the_trial_invalid_at_once(

@@ -74,6 +74,27 @@ def test_what_is_no_matter_of_time_is_not_asked_again():
     assert asked == 1
 
 
+def test_of_the_limits_of_several_arms_the_lowest_holds():
+    async def main() -> int:
+        async with arms.connections() as shared:
+            url = "https://api.example.com/v1"
+            for limits in (ArmLimits(requests_per_minute=9), ArmLimits(requests_per_minute=2)):
+                shared.pace(url, limits)
+            pace = shared.pace(url, ArmLimits())
+            admitted = 0
+
+            async def request() -> None:
+                nonlocal admitted
+                admitted += 1
+
+            with anyio.move_on_after(1):
+                for _ in range(5):
+                    await pace.ask(request)
+            return admitted
+
+    assert anyio.run(main) == 2
+
+
 def test_shards_of_a_run_divide_the_limits_of_an_endpoint():
     async def main() -> int:
         async with arms.connections(1 / 4) as shared:

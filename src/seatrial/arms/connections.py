@@ -39,11 +39,11 @@ class Connections:
             self._diverted.enter_context(diverted())
 
     def pace(self, url: str, limits: ArmLimits) -> Pace:
-        """How fast an endpoint is asked; of two arms of one endpoint, the first says it."""
-        if url not in self._paces:
-            requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
-            self._paces[url] = Pace(self._own(requests), self._own(tokens))
-        return self._paces[url]
+        """How fast an endpoint is asked; where several arms ask the same, the lowest of their limits holds."""
+        pace = self._paces.setdefault(url, Pace())
+        requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
+        pace.tighten(self._own(requests), self._own(tokens))
+        return pace
 
     def _own(self, limit: int | None) -> int | None:
         return None if limit is None else max(1, int(limit * self._fraction))

@@ -18,6 +18,7 @@ import anyio.to_thread
 
 from seatrial.arms.connections import Connections
 from seatrial.arms.http import filled
+from seatrial.arms.replies import MOST_TEXT
 from seatrial.arms.schema_answers import Answered, Constrained
 from seatrial.arms.seat import Reply, Seat
 from seatrial.chat import Completion, Endpoint, Pace, Unanswered, Wish, complete
@@ -30,6 +31,8 @@ MOST_PROMPT = 1_000_000
 """The longest system prompt, in bytes."""
 MOST_ARGUMENTS = 200_000
 """The longest arguments of a call that are read, in characters."""
+MOST_HEARD = 16_000_000
+"""All that a model writes in one trial, in characters."""
 UNBOUNDED_ANSWER = 4096
 """Tokens that are set aside for an answer where the arm bounds none."""
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
@@ -77,6 +80,7 @@ class Conversation:
         self._calls = 0
         self._steps = 0
         self._longest = 0
+        self._heard = 0
 
     @property
     def meanwhile(self) -> str:
@@ -154,6 +158,18 @@ class Conversation:
         if seat.allowance is not None:
             # Where the endpoint does not count, the request is taken to have cost what it can at most.
             seat.allowance.spend(completion.usage or most)
+        self._heard += sum(
+            map(
+                len,
+                (completion.text, completion.reasoning, *(w.arguments for w in completion.calls)),
+            )
+        )
+        if self._heard > MOST_HEARD or len(completion.text) > MOST_TEXT:
+            raise ArmError(
+                "agent_unreachable",
+                f"{self._endpoint.shown} wrote too much: {len(completion.text):,} characters at last, and "
+                f"{self._heard:,} in this trial",
+            )
         self._longest = max(
             self._longest, completion.usage.output_tokens if completion.usage else 0
         )
@@ -349,7 +365,8 @@ def _assistant(completion: Completion, ids: Sequence[str]) -> dict[str, Any]:
 def _sendable(arguments: str) -> str:
     """Arguments as they go back: templates read them, and some endpoints fail over what is no JSON."""
     read, why = _arguments(arguments)
-    return "{}" if why else json.dumps(read, ensure_ascii=False)
+    # In ASCII: there may be half characters in it.
+    return "{}" if why else json.dumps(read)
 
 
 def _arguments(text: str) -> tuple[dict[str, Any], str]:

@@ -60,8 +60,9 @@ class Pace:
             requests: by the minute; None for any number.
             tokens: read and written together, by the minute; None for any number.
         """
-        self._requests = AsyncLimiter(requests) if requests is not None else None
-        self._tokens = AsyncLimiter(tokens) if tokens is not None else None
+        self._requests: AsyncLimiter | None = None
+        self._tokens: AsyncLimiter | None = None
+        self.tighten(requests, tokens)
         self._owed = 0
         """Tokens that answers took beyond what was set aside for them."""
         self._usual = 0.0
@@ -69,6 +70,11 @@ class Pace:
         self._open_at = 0.0
         self._room: anyio.CapacityLimiter | None = None
         self._well = 0
+
+    def tighten(self, requests: int | None = None, tokens: int | None = None) -> None:
+        """Keep these limits as well: of two that are set for one endpoint the lower one holds."""
+        self._requests = _lower(self._requests, requests)
+        self._tokens = _lower(self._tokens, tokens)
 
     async def ask(
         self,
@@ -162,6 +168,12 @@ class Pace:
         if self._well >= room.total_tokens:
             self._well = 0
             room.total_tokens += 1
+
+
+def _lower(kept: AsyncLimiter | None, limit: int | None) -> AsyncLimiter | None:
+    if limit is None or (kept is not None and kept.max_rate <= limit):
+        return kept
+    return AsyncLimiter(limit)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from seatrial.costs import Budget, amount
+from seatrial.costs import Budget
 from seatrial.documents import Arm, OpenAI
 from seatrial.plan import Trial
 from seatrial.records import TrialRecord
@@ -112,7 +112,7 @@ class Purse:
         spent = self.budget.told(self.spent)
         if self.left <= 0:
             return f"the budget of {self.budget} is spent ({spent})"
-        return f"of the budget of {self.budget}, {spent} are spent, and a trial may take {amount(wanted)}"
+        return f"of the budget of {self.budget}, {spent} are spent, and a trial may take {self.budget.told(wanted)}"
 
 
 @dataclass(slots=True, eq=False)

@@ -186,7 +186,7 @@ class Conductor:
         """How the models of simulated people are asked in a trial."""
         return asking(
             self.shared.client,
-            # Where an arm asks the same endpoint, it has been opened before, and its limits hold for both.
+            # Where an arm asks the same endpoint, its limits hold for both.
             lambda url: self.shared.pace(url, ArmLimits()),
             self.equipment.environ,
             seed=course.begun.seed + course.attempt - 1,
