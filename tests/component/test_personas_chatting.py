@@ -152,6 +152,11 @@ def test_a_person_that_gives_up_names_one_of_its_reasons(tmp_path: Path):
             "in its message 2",
         ),
         (
+            [Says(text="A bike, please, and then I would", finish="length")],
+            SimulatorFault.CUT_OFF,
+            "ended after 300 tokens",
+        ),
+        (
             [Says(text="A bike.", model="other-9")],
             SimulatorFault.OTHER_MODEL,
             "served other-9, which is not the pinned model",

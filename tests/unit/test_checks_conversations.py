@@ -15,6 +15,7 @@ from seatrial.compare import compare
 from seatrial.documents import Check, Persona, Policy
 from seatrial.gate import rule
 from seatrial.personas import faults
+from seatrial.personas.playing import Said
 from seatrial.records import Retried
 from seatrial.verdicts import Cause, Gate, SimulatorFault
 
@@ -210,3 +211,48 @@ def test_what_only_a_model_says_leaves_the_role(text):
 
     assert found is not None
     assert found[0] is SimulatorFault.LEAVES_ROLE
+
+
+# As a model of half a billion parameters did it: it told the agent what the agent had just told it.
+OFFER = (
+    "On 12 May there are:\n- train at 08:10 from Northport to Eastbay for 48\n"
+    "- train at 14:30 from Northport to Eastbay for 39"
+)
+PARROTED = "On 12 May there are two trains: train at 08:10 from Northport to Eastbay for 48"
+
+
+def of_model(text, *so_far):
+    person = Persona.model_validate({
+        "kind": "fixture", "type": "persona", "id": "ada", "goal": "Be in Eastbay on the 13th.",
+        "model": {"name": "m-1", "url": "http://127.0.0.1:1/v1"},
+    })  # fmt: skip
+    said = [Said("ada" if at % 2 == 0 else "", "", one) for at, one in enumerate(so_far)]
+    found = faults.of_line(person, text, said)
+    return None if found is None else found[0]
+
+
+def test_a_person_that_only_gives_the_agent_its_words_back_repeats_itself():
+    assert of_model(OFFER, "Which trains?", OFFER) is SimulatorFault.REPEATS_ITSELF
+    # Once it may be a misunderstanding; said again it leads nowhere, whatever the agent answers.
+    assert of_model(PARROTED, "Which trains?", OFFER) is None
+    assert (
+        of_model(PARROTED, "Which trains?", OFFER, PARROTED, OFFER) is SimulatorFault.REPEATS_ITSELF
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Book the train at 08:10.",
+        "Please book the train at 08:10 from Northport to Eastbay for 48.",
+    ],
+)
+def test_a_person_may_take_an_offer_up_in_its_own_words(text):
+    assert of_model(text, "Which trains?", OFFER) is None
+
+
+def test_a_person_may_say_the_same_again_to_an_agent_that_asks_the_same_again():
+    stuck = ("Hello.", "Which trip is it for?", "It is t-1.", "Which trip is it for?")
+
+    assert of_model("It is t-1.", *stuck) is None
+    assert of_model("It is t-1.", *stuck[:-1], "On which day?") is SimulatorFault.REPEATS_ITSELF

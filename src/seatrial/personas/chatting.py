@@ -59,6 +59,12 @@ def asking(
                     f"persona {persona.id}: {endpoint.shown} served {stray}, which is not the pinned model; "
                     "where it is the same one, write that name under `served`",
                 )
+            if completion.finish == "length":
+                raise SimulatorError(
+                    SimulatorFault.CUT_OFF,
+                    f"persona {persona.id}: its message ended after {model.max_tokens} tokens, in the middle; "
+                    "write a larger `max_tokens`",
+                )
             return Spoken(completion.text, completion.usage, completion.model)
 
         return ask

@@ -16,6 +16,11 @@ Fault = tuple[SimulatorFault, str]
 
 WORDS_IN_A_ROW = 8
 """Of the goal, in the same order: a person who says so many recites what it was told."""
+ECHO, HALF_AN_ECHO = 0.9, 0.5
+"""Shares of a message's runs of three words that stand in the agent's last reply. Who takes up an offer says many
+of its words (`book the train at 08:10 from Northport to Eastbay`), but not nearly all of them and no others."""
+FEWEST_ECHOED = 8
+"""A message of fewer words may be a quotation as a whole (`the train at 08:10`)."""
 FEWEST_WORDS = 4
 """A goal of fewer words is told by everybody who says what they want."""
 
@@ -45,12 +50,7 @@ def of_line(persona: Persona, text: str, so_far: Sequence[Said]) -> Fault | None
             return SimulatorFault.REVEALS_GOAL, f"it says {hidden!r}, which it hides"
     if (recited := _recited(persona.goal, text)) is not None:
         return SimulatorFault.REVEALS_GOAL, f"it recites its goal: {recited!r}"
-    if persona.model is not None and (turn := _repeated(persona, said, so_far)) is not None:
-        return (
-            SimulatorFault.REPEATS_ITSELF,
-            f"it says what it said in its message {turn}, though the agent answered something else",
-        )
-    return None
+    return _repetition(persona, said, so_far) if persona.model is not None else None
 
 
 def of_end(persona: Persona, over: Over, so_far: Sequence[Said]) -> Fault | None:
@@ -83,10 +83,11 @@ def _recited(goal: str, text: str) -> str | None:
     return None
 
 
-def _repeated(persona: Persona, said: str, so_far: Sequence[Said]) -> int | None:
-    """The message, from 1, that is said again: just before this one, or for the second time already.
+def _repetition(persona: Persona, said: str, so_far: Sequence[Said]) -> Fault | None:
+    """A message that the person said just before, or twice already, or that is the agent's last reply.
 
-    To an agent that answers the same to the same, a person may well say the same again.
+    To an agent that answers the same to the same, a person may well say the same again; but not one
+    whose message only gives the agent its own words back, which leads nowhere by itself.
     """
     own: list[tuple[str, str]] = []
     reply = ""
@@ -95,7 +96,27 @@ def _repeated(persona: Persona, said: str, so_far: Sequence[Said]) -> int | None
             reply = readable(one.text)
         elif one.by == persona.id:
             own.append((readable(one.text), reply))
-    again = [at for at, (text, heard) in enumerate(own) if text == said and heard != reply]
+    echoed = _share(said, reply)
+    if echoed >= ECHO:
+        return SimulatorFault.REPEATS_ITSELF, "it gives the agent its last reply back"
+    again = [
+        at
+        for at, (text, heard) in enumerate(own)
+        if text == said and (heard != reply or echoed >= HALF_AN_ECHO)
+    ]
     if again and (again[-1] == len(own) - 1 or len(again) > 1):
-        return again[-1] + 1
+        return (
+            SimulatorFault.REPEATS_ITSELF,
+            f"it says what it said in its message {again[-1] + 1}, and nothing that the agent could go on by",
+        )
     return None
+
+
+def _share(said: str, reply: str) -> float:
+    """The share of a message's runs of three words that stand in a reply; 0 for a short message."""
+    mine, theirs = (re.findall(r"\w+", text) for text in (said, reply))
+    if len(mine) < FEWEST_ECHOED:
+        return 0.0
+    runs = list(zip(mine, mine[1:], mine[2:], strict=False))
+    known = set(zip(theirs, theirs[1:], theirs[2:], strict=False))
+    return sum(run in known for run in runs) / len(runs)
