@@ -162,6 +162,24 @@ def test_how_often_people_spoil_conversations_is_told_for_both_sides():
     assert ruling.ruling is Gate.OPEN
 
 
+def test_an_agent_that_makes_people_spoil_conversations_is_warned_of():
+    spoilt = Retried(cause=Cause.SIMULATOR, detail="x", simulator_fault=SimulatorFault.LEAVES_ROLE)
+    here = side({"a": "pppp"}, required=("a",))
+    records = tuple(
+        r.model_copy(update={"simulated": True, "retried": (spoilt, spoilt)}) for r in here.records
+    )
+    base = side({"a": "p" * 20}, arm="released", required=("a",))
+    base = replace(
+        base, records=tuple(r.model_copy(update={"simulated": True}) for r in base.records)
+    )
+
+    ruling = rule(compare(base, replace(here, records=records), Policy()))
+
+    (ground,) = (g for g in ruling.grounds if g.kind == "simulator_faults")
+    assert ground.effect == "warning"
+    assert "spoilt more often" in ground.text
+
+
 def test_nothing_is_said_where_nobody_is_simulated():
     base = side({"a": "p" * 20}, arm="released", required=("a",))
     comparison = compare(base, side({"a": "pppp"}, required=("a",)), Policy())

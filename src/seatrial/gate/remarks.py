@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from seatrial.compare import Attacks, CaseComparison, Tally
+from seatrial.compare import Attacks, CaseComparison, Simulation, Tally
 from seatrial.compare.model import ServedModels
 from seatrial.gate.matter import (
     Brief,
@@ -20,8 +20,9 @@ from seatrial.gate.matter import (
     said,
     who,
 )
+from seatrial.gate.model import Effect
 from seatrial.stats.intervals import rate_bound
-from seatrial.stats.paired import significant
+from seatrial.stats.paired import Pair, conditional_test, significant
 from seatrial.verdicts import Outcome
 
 
@@ -266,7 +267,25 @@ def _simulated(matter: Matter) -> Iterator[Brief]:
         f"simulated people spoilt {' and '.join(told)}; spoilt trials were run again, twice at most"
     )
     faults = sum(side.faults for side in sides.values())
-    yield brief("simulator_faults", "note", text, f"{faults} spoilt by the simulator", [], numbers)
+    effect: Effect = "note"
+    base, candidate = sides.get("baseline"), sides.get("candidate")
+    if base is not None and candidate is not None and _spoilt_more(base, candidate):
+        effect = "warning"
+        text += (
+            "; the candidate's are spoilt more often, so that those that count are the easier ones"
+        )
+    yield brief("simulator_faults", effect, text, f"{faults} spoilt by the simulator", [], numbers)
+
+
+def _spoilt_more(base: Simulation, candidate: Simulation) -> bool:
+    """Fisher's test: what the candidate says makes people spoil conversations that they else would not."""
+    pair = Pair(
+        base.conversations - base.faults,
+        base.conversations,
+        candidate.conversations - candidate.faults,
+        candidate.conversations,
+    )
+    return significant(conditional_test([pair]).exact, 0.05)
 
 
 def _sum(tallies: Iterable[Tally | None]) -> Attacks:
