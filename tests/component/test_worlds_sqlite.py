@@ -1,5 +1,6 @@
 """A world of kind `sqlite`: real databases, copied for each trial and compared row by row."""
 
+import shutil
 import sqlite3
 import tempfile
 from pathlib import Path
@@ -437,6 +438,30 @@ def test_changes_that_stand_in_the_write_ahead_log_only_are_not_lost_in_silence(
     finally:
         connection.close()
     assert "wal_checkpoint" in caught.value.hint
+
+
+def test_a_database_in_the_middle_of_a_change_is_not_read_as_it_stands(root: Path):
+    file = root / "live.sqlite"
+    connection = sqlite3.connect(file, isolation_level=None)
+    connection.executescript(SCRIPT + "; CREATE TABLE filler (id INTEGER PRIMARY KEY, text)")
+    connection.execute("PRAGMA cache_size = 1")
+    connection.execute("BEGIN")
+    for number in range(200):  # more than fits the cache, so that parts are written before the end
+        connection.execute("INSERT INTO filler VALUES (?, ?)", (number, "x" * 2000))
+    # What another process would find if this one were killed now.
+    for name in ("live.sqlite", "live.sqlite-journal"):
+        shutil.copy(root / name, root / "fixtures" / name)
+    connection.execute("ROLLBACK")
+    connection.close()
+    fixture = practice.world(
+        LIBRARY.replace("script: fixtures/library.sql", "database: fixtures/live.sqlite")
+    )
+
+    with pytest.raises(WorldError, match=r"fixtures/live\.sqlite is in the middle of a change"):
+        practice.play(fixture, root)
+    with sqlite3.connect(root / "fixtures" / "live.sqlite") as other:
+        other.execute("PRAGMA user_version").fetchone()  # as the hint says
+    assert "filler" not in practice.play(fixture, root).start.types()
 
 
 def test_a_statement_that_goes_on_for_ever_is_the_worlds_fault(root: Path, monkeypatch):

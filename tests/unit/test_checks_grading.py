@@ -172,6 +172,28 @@ def test_a_trace_without_any_event_proves_nothing():
     )[:2] == (Verdict.INVALID, Cause.NO_EVIDENCE)
 
 
+def test_a_state_that_nobody_captured_is_no_pass_whatever_else_passed():
+    checked = (
+        {"check": "tool_not_called", "tool": "scrap"},
+        {"check": "tool_called", "tool": "rent"},
+    )
+    recorded = trace(said(), called("rent"), replied(), changes=None)
+    created_there = {"check": "object_exists", "type": "bike", "created_during_trial": True}
+    invalid = (Verdict.INVALID, Cause.NO_EVIDENCE)
+
+    assert outcome(case(*checked), recorded)[0] is Verdict.PASSED
+    for of_the_state in (
+        {"check": "end_state"},
+        created_there,
+        created_there | {"check": "object_absent"},
+    ):
+        assert outcome(case(*checked, of_the_state), recorded)[:2] == invalid
+        softer = of_the_state | {"severity": "warning"}
+        assert outcome(case(*checked, softer), recorded)[0] is Verdict.PASSED
+        failing = {"check": "tool_not_called", "tool": "rent"}
+        assert outcome(case(failing, of_the_state), recorded)[0] is Verdict.FAILED
+
+
 def test_what_an_agent_writes_cannot_blow_up_or_break_a_reason():
     noise = "\x1b[31m" + "x" * 100_000 + "\u202e\n"
     findings = checks.grade(

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Sequence
 from seatrial.checks import expectations
 from seatrial.checks.binding import MOST_WAYS, bindings, filled
 from seatrial.checks.differences import Difference, Rules, in_order
-from seatrial.checks.scope import Found, Scope, counted, failed, passed, skipped, succeeded
+from seatrial.checks.scope import Found, Scope, counted, failed, passed, succeeded, unproven
 from seatrial.documents.checks import Changes, EndState
 from seatrial.trace import Called
 
 
 def find(check: EndState, scope: Scope) -> Found:
-    """Whether the world changed as expected; skipped when its end was not captured."""
+    """Whether the world changed as expected; no evidence when its end was not captured."""
     changes = scope.trace.changes
     if changes is None:
-        return skipped("the end state was not captured")
+        return unproven("the end state was not captured")
     rules = Rules(check)
     happened = in_order(changes)
     tried: list[tuple[str, Difference]] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seatrial.checks import expectations, objects
-from seatrial.checks.scope import Found, Scope, failed, passed, skipped
+from seatrial.checks.scope import Found, Scope, failed, passed, unproven
 from seatrial.documents.checks import ObjectAbsent
 
 
@@ -14,5 +14,5 @@ def find(check: ObjectAbsent, scope: Scope) -> Found:
     if search.fitting:
         return failed(f"there is a {asked}: {expectations.listed(search.fitting)}")
     if search.unknown:
-        return skipped(f"{search.unknown}, so whether there is a {asked} is not known")
+        return unproven(f"{search.unknown}, so whether there is a {asked} is not known")
     return passed(f"there is no {asked}")

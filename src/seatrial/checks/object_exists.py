@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seatrial.checks import expectations, objects
-from seatrial.checks.scope import Found, Scope, counted, failed, passed, skipped
+from seatrial.checks.scope import Found, Scope, counted, failed, passed, unproven
 from seatrial.documents.checks import ObjectExists
 from seatrial.state import fulfils
 
@@ -13,7 +13,7 @@ def find(check: ObjectExists, scope: Scope) -> Found:
     search = objects.search(check, scope)
     asked = objects.asked(check)
     if search.unknown and not (search.fitting and check.count is None):
-        return skipped(f"{search.unknown}, so whether there is a {asked} is not known")
+        return unproven(f"{search.unknown}, so whether there is a {asked} is not known")
     if check.count is not None:
         found = f"there are {len(search.fitting)} of {asked}"
         if fulfils(check.count, len(search.fitting)):

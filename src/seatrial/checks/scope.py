@@ -110,13 +110,18 @@ def failed(reason: str, at: Called | Replied | None = None, *, forbidden: bool =
 
 
 def skipped(reason: str) -> Found:
-    """There is no evidence for either answer."""
+    """The question does not arise, or is left to other checks; see `unproven`."""
     return Found(status=Status.SKIPPED, reason=reason)
 
 
 def broken(reason: str, cause: Cause = Cause.INTERNAL) -> Found:
     """The check itself could not do its work: no fault of the agent's, so the trial is invalid."""
     return Found(status=Status.SKIPPED, reason=reason, cause=cause)
+
+
+def unproven(reason: str) -> Found:
+    """What would decide was not recorded: whether the agent did right, nobody knows, so the trial is invalid."""
+    return broken(reason, Cause.NO_EVIDENCE)
 
 
 def is_call_of(tool: str, call: Called) -> bool:

@@ -18,6 +18,9 @@ from seatrial.worlds.sqlite import clock, rows, statements
 OF_THE_TRIAL = frozenset({"now", "today", "run"})
 """Parameters of statements that no argument stands for."""
 
+_HOT = bytes.fromhex("d9d505f920a163d7")
+"""How a journal begins that still counts (https://sqlite.org/fileformat2.html#the_rollback_journal)."""
+
 BUILD_SECONDS = 60.0
 """How long a script may take."""
 
@@ -110,6 +113,12 @@ def _copy(source: Path, name: str, connection: sqlite3.Connection) -> None:
         raise WorldError(
             f"{name} has changes that stand in {name}-wal only",
             hint=f"sqlite3 {name} 'PRAGMA wal_checkpoint(TRUNCATE)'",
+        )
+    journal = source.with_name(source.name + "-journal")
+    if journal.exists() and journal.read_bytes().startswith(_HOT):
+        raise WorldError(
+            f"{name} is in the middle of a change that {name}-journal would take back",
+            hint=f"sqlite3 {name} 'PRAGMA user_version' takes it back",
         )
     try:
         with contextlib.closing(connect(source, read_only=True)) as original:
