@@ -1,6 +1,8 @@
 """The `openai` arm against a scripted endpoint: the loop over the tools, and every way in which a model strays."""
 
+import itertools
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -310,6 +312,25 @@ def test_request_that_came_to_nothing_by_itself_is_made_again_and_noted(
     assert trace.completions[1].retries[0].startswith("asked again (1 of 2), after: ")
     assert len(model.requests) == 4
     assert [call.tool for call in trace.calls] == ["get_bike", "rent"]
+
+
+def test_request_that_is_not_answered_in_time_is_made_again(tmp_path: Path):
+    over = threading.Event()
+    script = renting()
+    asked = itertools.count()
+
+    def slow_at_first(body: dict[str, Any]) -> Step:
+        if next(asked) == 0:
+            over.wait(20)
+        return script(body)
+
+    try:
+        record, trace, _ = trial(tmp_path, slow_at_first, request_seconds=1.0)
+    finally:
+        over.set()
+
+    assert (record.verdict, record.detail) == (Verdict.PASSED, "")
+    assert "gave no answer within 1 s" in trace.completions[0].retries[0]
 
 
 def test_request_is_made_again_twice_at_most_and_no_agent_is_blamed(tmp_path: Path):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests import bike_shop, shop_trials
 from tests.servers import openai_chat
-from tests.servers.openai_chat import Says
+from tests.servers.openai_chat import Breaks, Fails, Says
 
 from seatrial.records import TrialRecord
 from seatrial.trace import Trace
@@ -97,6 +97,26 @@ def test_a_model_is_asked_only_what_still_fits_and_the_budget_holds(tmp_path: Pa
     assert len(model.requests) == sum(len(trace.completions) for _, trace in ended)
     whole = list(itertools.filterfalse(lambda one: one[0].cause is Cause.BUDGET, ended))
     assert all(len(trace.completions) == 2 for _, trace in whole)
+
+
+@pytest.mark.parametrize(
+    ("fault", "requests"),
+    [(Fails(status=503, retry_after="0"), 3), (Breaks(after=3), 2)],
+)
+def test_a_request_that_broke_off_is_taken_to_have_cost_the_most_and_a_refused_one_nothing(
+    tmp_path: Path, fault: Fails | Breaks, requests: int
+):
+    with openai_chat.serving(lambda _: fault) as model:
+        arm = bike_shop.arm(
+            adapter={"type": "openai", "url": model.url, "max_tokens": 40},
+            model={"name": openai_chat.MODEL},
+        )
+        catalog = bike_shop.catalog(bike_shop.case(), arm)
+        ((record, _),) = shop_trials.carried_out(tmp_path, catalog, budget="2500 tokens")
+
+    assert len(model.requests) == requests
+    refused = isinstance(fault, Fails)
+    assert record.cause is (Cause.AGENT_UNREACHABLE if refused else Cause.BUDGET)
 
 
 def test_requests_that_nobody_counted_are_taken_to_cost_the_most(tmp_path: Path):

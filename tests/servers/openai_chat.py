@@ -12,6 +12,7 @@ of a list: the n-th answer to a conversation that has n-1 of the model's message
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -117,7 +118,7 @@ def in_turn(*steps: Step) -> Script:
 @contextmanager
 def serving(script: Script, *, key: str | None = None) -> Iterator[Model]:
     """Serve a script on a free port, until the block ends; other keys than `key` are refused, if given."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with Server(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
         model = Model(f"http://127.0.0.1:{server.server_port}/v1")
         server.conversation = Conversation(script, key, model)  # type: ignore[attr-defined]
@@ -152,6 +153,12 @@ class Conversation:
         if problem := _problem(body):
             return number, Fails(status=400, message=problem, kind="invalid_request_error")
         return number, self.script(body)
+
+
+class Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # a client may hang up
+            super().handle_error(request, client_address)
 
 
 class Handler(BaseHTTPRequestHandler):

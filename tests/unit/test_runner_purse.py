@@ -60,7 +60,7 @@ def test_after_one_trial_was_refused_no_cheaper_one_is_begun():
     one = purse(500, 300)
 
     assert admitted(one) is None
-    one._dearest.clear()
+    one.spent = 0.0
     assert admitted(one) is None
 
 

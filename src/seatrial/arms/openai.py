@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import anyio
 import anyio.to_thread
 
 from seatrial.arms.connections import Connections
@@ -142,12 +143,9 @@ class Conversation:
         retries: list[str] = []
         body = {**self._body, "messages": self._messages}
         at_ms = seat.clock()
-        most = self._most(body)
-        if seat.allowance is not None and (why := seat.allowance.afford(most)):
-            raise ArmError("budget", why)
         try:
             completion = await self._pace.ask(
-                lambda: complete(self._shared.client, self._endpoint, body),
+                lambda: self._asked(body),
                 used=_tokens,
                 told=retries.append,
                 waiting=seat.waiting,
@@ -155,9 +153,6 @@ class Conversation:
         except Unanswered as error:
             again = f" (asked {len(retries) + 1} times)" if retries else ""
             raise ArmError("agent_unreachable", f"{error.message}{again}") from error
-        if seat.allowance is not None:
-            # Where the endpoint does not count, the request is taken to have cost what it can at most.
-            seat.allowance.spend(completion.usage or most)
         self._heard += sum(
             map(
                 len,
@@ -189,6 +184,36 @@ class Conversation:
             )
         )
         return completion
+
+    async def _asked(self, body: dict[str, Any]) -> Completion:
+        """Ask once, if that still fits into what may be spent, and account it.
+
+        Where nobody counted, a request is taken to have cost what it can at most.
+        """
+        allowance, most = self._seat.allowance, self._most(body)
+        if allowance is None:
+            return await self._answered(body)
+        if why := allowance.afford(most):
+            raise ArmError("budget", why)
+        spent: Usage | None = most
+        try:
+            completion = await self._answered(body)
+            spent = completion.usage or most
+        except Unanswered as error:
+            spent = None if error.free else most
+            raise
+        finally:  # when the trial is stopped in its midst, too
+            if spent is not None:
+                allowance.spend(spent)
+        return completion
+
+    async def _answered(self, body: dict[str, Any]) -> Completion:
+        seconds = self._adapter.request_seconds
+        with anyio.move_on_after(seconds):
+            return await complete(self._shared.client, self._endpoint, body)
+        raise Unanswered(
+            f"{self._endpoint.shown} gave no answer within {seconds:g} s", passing=True
+        )
 
     def _most(self, body: dict[str, Any]) -> Usage:
         """What a request may take at most: no token is shorter than a byte; of the answer the arm says."""

@@ -91,10 +91,12 @@ async def complete(
     except (httpx.HTTPError, httpx.StreamError) as error:
         why = str(error) or type(error).__name__
         raise Unanswered(
-            f"no answer from {endpoint.shown} ({printable(why)}); is it running?", passing=True
+            f"no answer from {endpoint.shown} ({printable(why)}); is it running?",
+            passing=True,
+            free=isinstance(error, httpx.ConnectError | httpx.ConnectTimeout),
         ) from error
     except (httpx.InvalidURL, UnicodeError) as error:
-        raise Unanswered(f"{endpoint.shown} is no address: {error}") from error
+        raise Unanswered(f"{endpoint.shown} is no address: {error}", free=True) from error
     return completion_of(_json(data, endpoint.shown), endpoint.shown)
 
 
@@ -216,6 +218,7 @@ def _refused(endpoint: Endpoint, response: httpx.Response, body: bytes) -> Unans
         f"{endpoint.shown} answered with status {status}: {told or 'an empty body'}{hint}",
         passing=status in PASSING,
         busy=status == 429,
+        free=True,
         retry_after=retry_after(response.headers),
     )
 

@@ -39,6 +39,7 @@ class Unanswered(Exception):
         passing: bool = False,
         busy: bool = False,
         retry_after: float | None = None,
+        free: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -48,6 +49,8 @@ class Unanswered(Exception):
         """The endpoint says that it is asked too much."""
         self.retry_after = retry_after
         """Seconds after which it wants to be asked again; None when it does not say."""
+        self.free = free
+        """It was refused or never arrived, so that nobody asks money for it."""
 
 
 class Pace:

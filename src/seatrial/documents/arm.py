@@ -163,6 +163,9 @@ class OpenAI(Part):
     """What the endpoint calls it."""
     stream: StrictBool = False
     """Have answers sent piece by piece."""
+    request_seconds: StrictFloat | None = Field(default=None, gt=0)
+    """After so long without a whole answer a request is given up and made again; left out, only the time of the turn
+    bounds it."""
     steps: StrictInt = Field(default=20, ge=1)
     """Answers of the model in one turn, at most; the trial fails when it would take more."""
     extra_body: dict[str, Any] = Field(default_factory=dict)

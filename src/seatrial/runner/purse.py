@@ -40,6 +40,7 @@ class Purse:
         self._arms = arms
         self._open: set[Allotment] = set()
         self._dearest: dict[tuple[str, str], float] = {}
+        self._dearest_of_arm: dict[str, float] = {}
         self._changed = anyio.Event()
         for record in stored:
             if used := record.usages:
@@ -99,14 +100,11 @@ class Purse:
 
     def _expected(self, trial: Trial) -> float | None:
         """What the dearest trial took: of the case, or of any case of the arm where none has ended."""
-        known = self._dearest.get((trial.case, trial.arm))
-        if known is not None:
-            return known
-        of_arm = [worth for (_, arm), worth in self._dearest.items() if arm == trial.arm]
-        return max(of_arm, default=None)
+        return self._dearest.get((trial.case, trial.arm), self._dearest_of_arm.get(trial.arm))
 
     def _learn(self, case: str, arm: str, worth: float) -> None:
         self._dearest[case, arm] = max(worth, self._dearest.get((case, arm), 0.0))
+        self._dearest_of_arm[arm] = max(worth, self._dearest_of_arm.get(arm, 0.0))
 
     def _why(self, wanted: float) -> str:
         spent = self.budget.told(self.spent)
