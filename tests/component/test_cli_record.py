@@ -241,6 +241,56 @@ def test_nothing_is_recorded_where_nothing_real_answers(root: Path):
     assert not (root / "fixtures" / "where-is-it-recorded.yaml").exists()
 
 
+def test_what_was_recorded_answers_without_any_server_once_its_tools_are_declared(root: Path):
+    code, out, err = record(root, "--declare")
+    assert code == 0, err
+    declared = out.split("# For fixture `customers`:\n")[1]
+    case = CASE.replace("role: clerk", f"{ANSWERED}\nenvironment: offline")
+    calls = case[case.index("    - tool: show_order") : case.index("  reply:")]
+    case = case.replace("tool_called, tool: show_order", "tool_called, tool: find_customer")
+    (root / "customers.py").write_text("open('started', 'w')", encoding="utf-8")
+    harbour.write(
+        root,
+        {
+            "fixtures/customers.yaml": SERVER + declared,
+            "cases/where.yaml": case.replace(
+                calls, "    - {tool: show_order, arguments: {order_id: 7654321}}\n"
+            ),
+        },
+    )
+
+    code, out, err = seatrial(root, "check", "--prove", "--case", "where-is-it")
+
+    assert (code, err) == (0, ""), out
+    assert re.search(r"where-is-it +failed +passed", out)
+    assert not (root / "started").exists()
+
+
+def test_an_arm_may_carry_the_case_out_and_secrets_of_the_server_stay_out(root: Path):
+    harbour.write(root, {
+        "arms/released.yaml": OBEYS,
+        "cases/where.yaml": CASE[: CASE.index("task:")] + """\
+task: 'show_order {"order_id": 7654321, "of": "s3cret-of-the-server"}'
+checks:
+  - {check: tool_called, tool: find_customer}
+""",
+        "fixtures/customers.yaml": SERVER + "pass_env: [CUSTOMERS_TOKEN]\n",
+    })  # fmt: skip
+    shutil.copy(SCRIPT.parents[1] / "agents" / "obedient.py", root)
+
+    code, out, err = seatrial(
+        root, "record", "where-is-it", "--arm", "released",
+        environment=KEY | {"CUSTOMERS_TOKEN": "s3cret-of-the-server"},
+    )  # fmt: skip
+
+    assert code == 0, err
+    assert "was carried out by arm released: failed, 1 calls" in err
+    text, fixture = written(root)
+    assert "s3cret" not in text + out + err
+    (rule,) = rules(fixture, "show_order")
+    assert rule["when"] == {"order_id": 7654321, "of": "[CUSTOMERS_TOKEN]"}
+
+
 def test_an_invalid_trial_leaves_no_recording(root: Path):
     server = root / "fixtures" / "customers.yaml"
     server.write_text(SERVER.replace("customers.py", "gone.py"), encoding="utf-8")

@@ -1,7 +1,10 @@
 """Whole trials with real MCP servers beside the world: recorded, mocked where that may be, and refused where not."""
 
+import datetime as dt
+import itertools
 import os
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ from tests.real_servers import ROOT, answers, fixture
 from tests.shop_trials import carried_out
 
 from seatrial.comparability import between, fingerprints
-from seatrial.documents import Case, Catalog, Kind, Server, Source
+from seatrial.documents import Answers, Case, Catalog, Kind, Server, Source
 from seatrial.errors import UsageError
 from seatrial.records import TrialRecord
 from seatrial.trace import Called, Trace
@@ -212,3 +215,65 @@ def test_servers_are_part_of_what_makes_trials_comparable():
     assert prints(server()) == prints(server(title="For people"))
     assert between(prints(server()), prints(server("greets"))) == ("servers",)
     assert between(prints(server()), prints(server(), servers=["own"])) == ("server:own",)
+
+
+def test_clocks_that_are_wrong_change_neither_the_order_nor_the_times_of_a_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """This machine's clock is set back by a day whenever it is read, and the server's is years ahead."""
+    days = itertools.count()
+    monkeypatch.setattr(time, "time", lambda: 1_800_000_000.0 - 86_400 * next(days))
+    monkeypatch.setattr(dt, "datetime", _SetBack)
+    monkeypatch.setattr(_SetBack, "days", days)
+    ahead = server(
+        command=["{python}", "-c", "import time; time.time = lambda: 4e9\n" + _TELLS_ITS_TIME]
+    )
+    mocks = Answers.model_validate(
+        {
+            "kind": "fixture",
+            "type": "answers",
+            "id": "mocks",
+            "tools": {"get_bike": {"answer": "seen {{now}}", "delay_ms": 30}},
+        }
+    )
+
+    record, trace = trial(
+        tmp_path,
+        case('get_bike {"bike": "b-1"}', "echo", 'get_bike {"bike": "b-1"}', answers="mocks"),
+        ahead,
+        mocks,
+    )
+
+    assert next(days) > 0, "the clock was read"
+    assert (record.verdict, record.detail) == (Verdict.PASSED, "")
+    assert [call.answer.text for call in trace.calls] == [
+        "seen 2026-04-01T10:00:00Z", "4000000000.0", "seen 2026-04-01T10:00:00Z",
+    ]  # fmt: skip
+    times = [event.at_ms for event in trace.events]
+    assert times == sorted(times)
+    assert min(times) >= 0
+    assert [call.waited_ms for call in trace.calls] == [30, 0, 30]
+    assert all(call.took_ms >= call.waited_ms for call in trace.calls)
+    assert record.duration_ms >= times[-1]
+
+
+class _SetBack(dt.datetime):
+    days = itertools.count()
+
+    @classmethod
+    def now(cls, tz: dt.tzinfo | None = None) -> "_SetBack":
+        return cls(2027, 1, 15, tzinfo=tz) - dt.timedelta(days=next(cls.days))
+
+
+_TELLS_ITS_TIME = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    result = {
+        "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}},
+        "tools/list": {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]},
+    }.get(message["method"], {"content": [{"type": "text", "text": str(time.time())}]})
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""

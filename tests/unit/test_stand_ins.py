@@ -153,6 +153,8 @@ def test_two_values_never_share_a_stand_in_and_places_are_told_without_values():
         Replaced("list.customers[*].email", Kind.EMAIL, 300),
         Replaced("list.customers[*].id", Kind.ID, 300),
     )
+    stand_ins.learn({"text": "a7@b.org"}, "told")
+    assert stand_ins.told[-1] == Replaced("told.text", Kind.EMAIL, 1)
 
 
 EMAILS = st.from_regex(r"[a-z]{3,8}\.[a-z]{3,8}@[a-z]{3,8}\.org", fullmatch=True)

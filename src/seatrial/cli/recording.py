@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -44,6 +45,8 @@ class Wishes:
     """Ids are replaced."""
     undeclared: str | None
     """Why tools are recorded that declare nothing."""
+    declare: bool
+    """Tell what the servers declare."""
     again: bool
     """An earlier recording is overwritten."""
 
@@ -114,6 +117,10 @@ def record(workspace: Workspace, id: str, wishes: Wishes) -> ExitCode:
         click.echo(printable(line))
     for line in _to_do(catalog, case, fixture, recorded):
         click.echo(printable(line))
+    if wishes.declare:
+        owners = {call.tool: call.server for call in trace.calls}
+        for text in _declared({name: tools[name] for name in content["tools"]}, owners):
+            click.echo(printable(text, keep="\n"))
     return ExitCode.OPEN
 
 
@@ -315,6 +322,25 @@ def _to_do(catalog: Catalog, case: Case, fixture: str, recorded: Sequence[str]) 
         server = catalog.fixtures[id]
         if isinstance(server, Server) and (why := server.mocks_refused(written.environment)):
             yield f"  → {why}"
+
+
+def _declared(tools: Mapping[str, Tool], owners: Mapping[str, str]) -> Iterator[str]:
+    """What the servers declare of these tools, as their fixtures say it."""
+    by_server: dict[str, dict[str, Any]] = {}
+    for name, tool in tools.items():
+        said = {
+            "read_only": tool.read_only,
+            "title": tool.title or None,
+            "description": tool.description or None,
+            "parameters": tool.input_schema,
+            "output": tool.output_schema,
+        }
+        told = {key: value for key, value in said.items() if value is not None}
+        # Frozen schemas are no plain mappings, which a file is written of.
+        by_server.setdefault(owners[name], {})[name] = json.loads(json.dumps(told))
+    for server, declared in by_server.items():
+        text = yaml.safe_dump({"tools": declared}, sort_keys=False, allow_unicode=True, width=100)
+        yield f"# For fixture `{server}`:\n{text.rstrip()}"
 
 
 def _say(text: str) -> None:

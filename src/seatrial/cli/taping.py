@@ -46,6 +46,11 @@ from seatrial.errors import ExitCode
     metavar="REASON",
     help="Record tools too that do not say whether they only read, for this reason.",
 )
+@click.option(
+    "--declare",
+    is_flag=True,
+    help="Print what the servers declare of the recorded tools, for `tools` of their fixtures (target `mock`).",
+)
 @click.option("--again", is_flag=True, help="Overwrite what was recorded before.")
 @click.option(
     "--root",
@@ -60,6 +65,7 @@ def record(
     replay: str,
     ids: str | None,
     allow_undeclared: str | None,
+    declare: bool,
     again: bool,
     root: Path | None,
 ) -> ExitCode:
@@ -81,6 +87,7 @@ def record(
         replay=replay,
         ids=replay == "strict" if ids is None else ids == "replace",
         undeclared=allow_undeclared,
+        declare=declare,
         again=again,
     )
     return recording.record(Workspace.find(root), case, wishes)

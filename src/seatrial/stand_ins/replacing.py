@@ -42,6 +42,7 @@ class StandIns:
         self._keep = "\n".join(keep)
         self._ids = ids
         self._found: dict[str, Found] = {}
+        self._places: dict[str, set[str]] = {}
 
     def learn(self, value: Json, place: str) -> None:
         """Take in what may not be kept of a JSON value."""
@@ -51,6 +52,7 @@ class StandIns:
             before = self._found.get(one.value)
             if before is None or _RANK[one.kind] < _RANK[before.kind]:
                 self._found[one.value] = one
+            self._places.setdefault(one.place, set()).add(one.value)
             self.__dict__.pop("_made", None)
             self.__dict__.pop("_pattern", None)
 
@@ -74,8 +76,12 @@ class StandIns:
 
     @property
     def told(self) -> tuple[Replaced, ...]:
-        """What was found, by place and kind."""
-        counted = Counter((one.place, one.kind) for one in self._found.values())
+        """What is replaced, by place and kind."""
+        counted = Counter(
+            (place, self._found[value].kind)
+            for place, values in self._places.items()
+            for value in values
+        )
         return tuple(sorted(Replaced(place, kind, n) for (place, kind), n in counted.items()))
 
     # --- inside ---
