@@ -158,6 +158,11 @@ def test_a_person_that_cannot_be_played_is_refused(more: dict[str, Any], why: st
         ),
         ({"persona": "ada"}, [{"opening": "Hi {{nwo}}."}], "did you mean `{{now}}`?"),
         (
+            {"golden": [{"say": "Hi.", "calls": [{"tool": "take_berth", "argument": {}}]}]},
+            [],
+            "unknown key `argument`; did you mean `arguments`?",
+        ),
+        (
             {"golden": [{"say": "Hi.", "calls": ["take_birth"]}]},
             [],
             "offers no tool `take_birth`; did you mean `take_berth`?",
@@ -179,7 +184,7 @@ def test_what_does_not_fit_between_a_case_and_its_people_is_told_at_its_place(
 
     (problem,) = error.value.problems
     assert told in problem.message
-    assert problem.path == ("fixtures/p0.yaml" if "now" in told else "cases/conversation.yaml")
+    assert problem.path == ("fixtures/p0.yaml" if "{{now}}" in told else "cases/conversation.yaml")
 
 
 def test_a_person_is_a_component_of_the_fingerprint_and_a_title_of_one_is_not():

@@ -121,7 +121,8 @@ def _member(members: tuple[Any, ...], discriminator: str | None, label: str) -> 
         if not (isinstance(bare, type) and issubclass(bare, BaseModel)):
             continue
         if discriminator is None:
-            fits = bare.__name__ == label
+            # A model with validators of its own is called `function-after[_check(), Name]`.
+            fits = label == bare.__name__ or label.endswith(f", {bare.__name__}]")
         else:
             fits = label in tags(bare, discriminator)
         if fits:
