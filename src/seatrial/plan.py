@@ -30,7 +30,7 @@ class Halt:
 def expand(
     planned: Iterable[PlannedCase], catalog: Catalog, arms: Sequence[Arm]
 ) -> tuple[Trial, ...]:
-    """Every trial of the selected cases by the arms of their agent, in the order in which they start.
+    """Every trial of the selected cases by the arms that answer them, in the order in which they start.
 
     First trials of all cases come before second ones, so that a drift of the provider or the machine
     hits all alike; among them required cases come first, then by priority, then those that are expected to
@@ -38,14 +38,13 @@ def expand(
     """
     chosen = [(catalog.cases[entry.case], entry) for entry in planned if entry.selected]
     chosen.sort(key=lambda one: (not one[0].required, -one[0].priority, -one[1].expected_ms))
-    selected = [(case, entry.trials) for case, entry in chosen]
     return tuple(
         Trial(case.id, arm.id, number)
-        for number in range(1, max((trials for _, trials in selected), default=0) + 1)
-        for case, trials in selected
-        if number <= trials
+        for number in range(1, max((entry.trials for _, entry in chosen), default=0) + 1)
+        for case, entry in chosen
+        if number <= entry.trials
         for arm in arms
-        if arm.agent == case.agent
+        if arm.agent == case.agent and entry.answered_by(arm.id)
     )
 
 
@@ -95,7 +94,7 @@ def keys_of(manifest: Manifest) -> set[tuple[str, str, int]]:
         for entry in manifest.plan
         if entry.selected and (own is None or entry.case in own)
         for arm in manifest.arms
-        if f"{entry.case}@{arm}" in manifest.fingerprints
+        if entry.answered_by(arm) and f"{entry.case}@{arm}" in manifest.fingerprints
         if rerun is None or arm != rerun.arm or (rerun.fixed and entry.case not in rerun.left_out)
         for number in range(1, entry.trials + 1)
     }

@@ -43,6 +43,8 @@ class TrialRecord(_Record):
     arm: str
     number: int
     """1..n within its case and arm."""
+    version: str = ""
+    """The version of the agent that answered; empty where an older Seatrial recorded it."""
     verdict: Verdict
     cause: Cause | None = None
     """Set exactly when the verdict is invalid."""
@@ -111,6 +113,8 @@ class PlannedCase(_Record):
     """Why, in words: `required`, `case changed`, `fixture helpdesk changed`, `arm changed`, …"""
     required: bool = False
     trials: int = 0
+    arms: tuple[str, ...] = ()
+    """The arms that answer it, where not all of its agent do: it pins a version, or another one was asked for."""
     expected_ms: float = 0.0
     """How long a trial took in the baseline, on average; 0 where that is not known."""
     carried: bool = False
@@ -120,6 +124,10 @@ class PlannedCase(_Record):
     it could not be tried."""
     by_hand: bool = False
     """Somebody asked for just this case: its trials may have been run because of how earlier ones went."""
+
+    def answered_by(self, arm: str) -> bool:
+        """Whether an arm of the case's agent answers it."""
+        return not self.arms or arm in self.arms
 
 
 class Rerun(_Record):
@@ -235,6 +243,8 @@ class Manifest(_Record):
     suite: str
     arms: tuple[str, ...]
     trials: int
+    agent_version: str = "configured"
+    """Which versions were to answer: `configured`, `latest`, or one by name."""
     seed: int
     created_at: str
     seatrial: str

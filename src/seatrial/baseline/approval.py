@@ -39,7 +39,12 @@ def _gaps(run: Run, arm: str, records: tuple[TrialRecord, ...]) -> Iterator[str]
     manifest, catalog = run.manifest, run.catalog
     agent = catalog.arms[arm].agent
     planned = {c.case: c for c in manifest.plan if c.selected}
-    wanted = [c for c in catalog.suite_cases(catalog.suites[manifest.suite]) if c.agent == agent]
+    of_others = {entry.case for entry in manifest.plan if not entry.answered_by(arm)}
+    wanted = [
+        c
+        for c in catalog.suite_cases(catalog.suites[manifest.suite])
+        if c.agent == agent and c.id not in of_others
+    ]
     left_out = [c.id for c in wanted if c.id not in planned]
     if not wanted:
         yield f"suite {manifest.suite} has no case for the agent {agent}"

@@ -165,7 +165,11 @@ def _incomplete(run: Run, arm: str) -> Iterator[str]:
     manifest = run.manifest
     cases = run.catalog.cases
     agent = run.catalog.arms[arm].agent
-    planned = [c for c in manifest.selected() if c.case in cases and cases[c.case].agent == agent]
+    planned = [
+        c
+        for c in manifest.selected()
+        if c.case in cases and cases[c.case].agent == agent and c.answered_by(arm)
+    ]
     chosen = [c.case for c in planned if c.by_hand]
     if chosen:
         yield (

@@ -37,6 +37,7 @@ def manifest_of(
     base_policy: Policy | None = None,
     beside: Beside | None = None,
     budget: str | None = None,
+    version: str = "configured",
 ) -> Manifest:
     """What a new run says of itself before its first trial.
 
@@ -51,6 +52,7 @@ def manifest_of(
         base_policy: the gate's policy of the suite there.
         beside: the released arm among its arms.
         budget: what it may spend at most.
+        version: which versions of the agents answer.
     """
     import datetime as dt
     import secrets
@@ -66,6 +68,7 @@ def manifest_of(
         suite=suite,
         arms=tuple(catalog.arms),
         trials=trials,
+        agent_version=version,
         seed=secrets.randbits(32) if seed is None else seed,
         created_at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         seatrial=__version__,
@@ -222,6 +225,10 @@ def _summarize(folder: Path) -> tuple[int, int]:
     for arm, asked in prices.items():
         if costs := [cost for (_, of), cost in spent.items() if of == arm]:
             click.echo(f"Cost of {arm}: {amount(sum(costs))} {asked.currency}")
+    if any(entry.arms for entry in stored.manifest.plan):
+        versions = {arm: stored.catalog.arms[arm].version for _, arm in batches}
+        told = ", ".join(f"{arm} {version}" for arm, version in sorted(versions.items()))
+        click.echo(printable(f"Answered by {told or 'nobody'}."))
     for (cause, detail), count in details.most_common(5):
         click.echo(f"{count} × {cause}: {shown_safely(detail)}")
     if len(details) > 5:

@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     help="An arm that would run it; may be repeated. All that fit, when left out.",
 )
 @click.option(
+    "--agent-version",
+    "version",
+    metavar="VERSION",
+    default="configured",
+    show_default=True,
+    help="Who answers: `configured`, each case the version that it pins, or the arms that are run; `latest`, the "
+    "version that is deployed in the case's environment; or a version, drafts too.",
+)
+@click.option(
     "--base",
     metavar="REV",
     help="Select what changed since HEAD parted from this revision, what the baseline cannot stand for, and "
@@ -58,6 +67,7 @@ if TYPE_CHECKING:
 def plan(
     suite: str,
     arms: tuple[str, ...],
+    version: str,
     base: str | None,
     trials: int | None,
     spec: str | None,
@@ -81,7 +91,7 @@ def plan(
 
     workspace = Workspace.find(root)
     selection = workspace.select(
-        suite, arms, base=base, trials=trials, recall=recalling(workspace, spec)
+        suite, arms, base=base, trials=trials, recall=recalling(workspace, spec), version=version
     )
     good = None
     if trials is None and len(selection.arms) == 1 and selection.selected:

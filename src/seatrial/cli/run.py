@@ -29,6 +29,15 @@ if TYPE_CHECKING:
     help="An arm that runs it; may be repeated, their trials then take turns.",
 )
 @click.option(
+    "--agent-version",
+    "version",
+    metavar="VERSION",
+    default="configured",
+    show_default=True,
+    help="Who answers: `configured`, each case the version that it pins, or the arms that are run; `latest`, the "
+    "version that is deployed in the case's environment; or a version, drafts too.",
+)
+@click.option(
     "-c",
     "--case",
     "cases",
@@ -101,6 +110,7 @@ if TYPE_CHECKING:
 def run(
     suite: str | None,
     arms: tuple[str, ...],
+    version: str,
     cases: tuple[str, ...],
     trials: int | None,
     max_trials: int | None,
@@ -134,6 +144,7 @@ def run(
     if resume is not None:
         given = {
             "--suite": suite, "--arm": arms, "--case": cases, "--trials": trials,
+            "--agent-version": None if version == "configured" else version,
             "--max-trials": max_trials, "--budget": budget, "--base": base, "--rerun-baseline": rerun_baseline or None,
             "--baseline": baseline, "--out": out, "--seed": seed, "--shard": shard,
         }  # fmt: skip
@@ -153,10 +164,15 @@ def run(
             hint="leave out one of them",
         )
     selection = workspace.select(
-        suite, arms, base=base, trials=trials, recall=recalling(workspace, baseline)
+        suite,
+        arms,
+        base=base,
+        trials=trials,
+        recall=recalling(workspace, baseline),
+        version=version,
     )
     planned = _only(selection, cases, trials) if cases else selection.cases
-    wanted = _Wanted(trials, max_trials, budget, at_once, out, seed, shard)
+    wanted = _Wanted(trials, max_trials, budget, at_once, out, seed, shard, version)
     against: Baseline | None = None
     if rerun_baseline:
         against = _released(workspace, selection, baseline)
@@ -177,6 +193,8 @@ class _Wanted:
     out: Path | None
     seed: int | None
     shard: str | None
+    version: str
+    """Which versions of the agents answer."""
 
 
 def _released(workspace: Workspace, selection: Selection, spec: str | None) -> Baseline:
@@ -237,6 +255,12 @@ def _begun(
             beside = stack.enter_context(baseline.beside(against, catalog, workspace, cases=asked))
         if beside is not None:
             catalog = beside.joined(catalog)
+            planned = tuple(
+                entry.model_copy(update={"arms": (*entry.arms, beside.arm.id)})
+                if entry.arms
+                else entry
+                for entry in planned
+            )
         budget = _affordable(wanted.budget or selection.suite.budget, catalog)
         homes = {beside.arm.id: beside.home} if beside else {}
         equipment = runner.equip(
@@ -259,6 +283,7 @@ def _begun(
             base_policy=selection.base_policy,
             beside=beside,
             budget=budget,
+            version=wanted.version,
         )
         if against is not None and adaptive:
             manifest = adding.told(manifest, catalog, against, wanted.max_trials)
@@ -398,6 +423,7 @@ def _only(
                     reasons=("asked for by --case", *(entry.reasons if entry.selected else ())),
                     required=entry.required,
                     by_hand=True,
+                    arms=entry.arms,
                     trials=trials or document.trials or selection.suite.trials,
                 )
             )

@@ -97,11 +97,14 @@ class Side:
         )
 
     def concerned(self) -> dict[str, CaseFacts]:
-        """The cases this arm is there for, by id, in the suite's order."""
+        """The cases this arm is there for, by id, in the suite's order; not those that another version answers."""
+        plan = self.manifest.plan
+        elsewhere = {entry.case for entry in plan if not entry.answered_by(self.arm)}
         return {
             facts.case: facts
             for facts in self.cases
             if not self.agent or not facts.agent or facts.agent == self.agent
+            if facts.case not in elsewhere
         }
 
     def plan(self) -> dict[str, PlannedCase]:

@@ -304,6 +304,9 @@ class Arm(Document):
     """The agent this is a version of; cases name the same."""
     version: str = Field(min_length=1)
     """The version, as the product counts it."""
+    deployed: tuple[Id, ...] = ()
+    """The environments in which this version is what people talk to: there it answers with
+    `--agent-version latest`. Of a draft there are none."""
     adapter: Adapter
     """How Seatrial talks to it."""
     model: Model | None = None

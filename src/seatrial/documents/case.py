@@ -95,6 +95,9 @@ class Case(Document):
     """A fixture of mocked tool answers."""
     servers: tuple[Id, ...] = ()
     """Fixtures of type `server`: real MCP servers whose tools the agent has beside those of the world."""
+    version: str | None = Field(default=None, min_length=1)
+    """The version of the agent that answers it, also where another one is run, unless `--agent-version` says
+    otherwise. Left out: whichever is run."""
     environment: Id = "test"
     """Where it is run, as far as its servers are concerned: their `targets` say what answers there. In one
     named `prod`, `production` or `live` nothing is mocked."""

@@ -33,6 +33,7 @@ from seatrial.loading.mocks import mock_mistakes
 from seatrial.loading.operands import unusable_schemas
 from seatrial.loading.places import Steps
 from seatrial.loading.servers import mocks_where_none_may_be, tools_of_one_name
+from seatrial.loading.versions import deployed_twice, unknown_versions
 
 
 def broken_rules(library: Library) -> list[Problem]:
@@ -228,6 +229,8 @@ RULES = (
     tools_of_one_name,
     unknown_skills,
     unknown_shown_tools,
+    unknown_versions,
+    deployed_twice,
     unknown_placeholders,
     unusable_schemas,
     empty_selectors,

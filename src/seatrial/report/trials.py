@@ -54,6 +54,7 @@ class ShownTrial:
             "calls": record.calls,
             "violations": record.violations,
             "milliseconds": record.duration_ms,
+            "version": shown_text(record.version),
             "model": shown_text(record.served_model or ""),
             "tokens": [record.usage.input_tokens, record.usage.output_tokens]
             if record.usage

@@ -487,6 +487,7 @@ class Conductor:
             case=trace.case,
             arm=trace.arm,
             number=trace.number,
+            version=self.catalog.arms[trace.arm].version,
             verdict=verdict,
             cause=cause,
             detail=detail,

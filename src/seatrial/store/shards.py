@@ -26,7 +26,7 @@ from seatrial.store.sealing import SEAL, Pieces, Seal, digest_of
 _SOME_LINES = 1 << 18
 """Bytes of the journal that are read at a time."""
 _LINE = re.compile(
-    rb'(\{"format":1,"case":"([a-z0-9._-]+)","arm":"([a-z0-9._-]+)","number":([1-9]\d*),"verdict":".*),'
+    rb'(\{"format":1,"case":"([a-z0-9._-]+)","arm":"([a-z0-9._-]+)","number":([1-9]\d*),".*),'
     rb'"trace_at":\[(\d+),(\d+)\]\}\n'
 )
 """A line as `record_line` writes it. Nothing that stands within a string can be taken for its end: a quotation mark in

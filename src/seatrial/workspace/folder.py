@@ -16,6 +16,7 @@ from seatrial.records import PlannedCase
 from seatrial.workspace.arms_apart import Change, arms_apart
 from seatrial.workspace.check_files import CheckFiles
 from seatrial.workspace.files import SourceFiles
+from seatrial.workspace.versions import CONFIGURED, answering
 from seatrial.workspace.world_files import WorldFiles
 
 _MARKS = ("cases", "suites", ".git")
@@ -219,6 +220,7 @@ class Workspace:
         base: str | None = None,
         trials: int | None = None,
         recall: Recall | None = None,
+        version: str = CONFIGURED,
     ) -> Selection:
         """Which cases of a suite run, and why.
 
@@ -228,6 +230,7 @@ class Workspace:
             base: A revision. Compared is the folder as it lies there with the commit where that revision
                 and HEAD parted, which is the revision itself where HEAD descends from it.
             trials: Trials per case, instead of what cases and suite say.
+            version: Which versions of the agents answer, see `versions.answering`.
             recall: Asked for the dependency record of an agent, where there is a base. Without it no case
                 can be left out.
 
@@ -238,6 +241,10 @@ class Workspace:
         """
         catalog = self.catalog()
         the_suite, the_arms = self.suite_and_arms(catalog, suite, arms)
+        who = answering(
+            catalog, catalog.suite_cases(the_suite), the_arms, named=bool(arms), version=version
+        )
+        the_arms = who.arms
         for arm in the_arms:
             self.source_digests(catalog, arm)
         used = {id for case in catalog.suite_cases(the_suite) for id in case.fixtures}
@@ -263,7 +270,7 @@ class Workspace:
             catalog=catalog,
             suite=the_suite,
             arms=the_arms,
-            cases=cases,
+            cases=who.told(cases),
             base=commit,
             base_name=compared.name if compared else "",
             base_policy=before.suites[suite].gate if before and suite in before.suites else None,
