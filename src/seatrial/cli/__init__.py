@@ -16,10 +16,14 @@ from seatrial.cli.baseline import baseline
 from seatrial.cli.check import check
 from seatrial.cli.compare import compare
 from seatrial.cli.diff import diff
+from seatrial.cli.fmt import fmt
 from seatrial.cli.gate import gate
 from seatrial.cli.gateway import gateway
+from seatrial.cli.init import init
+from seatrial.cli.listing import list_documents
 from seatrial.cli.merge import merge
 from seatrial.cli.monitor import monitor
+from seatrial.cli.new import new
 from seatrial.cli.plan import plan
 from seatrial.cli.power import power
 from seatrial.cli.regrade import regrade
@@ -33,8 +37,8 @@ from seatrial.cli.world import world
 from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
-    check, schema, plan, run, merge, regrade, compare, diff, gate, report, release, baseline, power, selftest, monitor,
-    world, gateway, record,
+    init, new, list_documents, check, fmt, schema, plan, run, merge, regrade, compare, diff, gate, report,
+    release, baseline, power, selftest, monitor, world, gateway, record,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 

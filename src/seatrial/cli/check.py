@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,11 +68,12 @@ def check(
     of them, and mocked answers that were written for other schemas, is told as stale, with the difference.
     """
     from seatrial import loading
+    from seatrial.cli.scope import from_here, is_meant, scope
 
     if not prove and (suite or cases):
         raise UsageError("--suite and --case choose what is proved", hint="add --prove")
 
-    root, shown = _scope(paths, root, loading.FOLDERS)
+    root, shown = scope(paths, root, loading.FOLDERS, "seatrial check")
     files = loading.read_tree(root)
     if not files and not files.problems:
         raise UsageError(
@@ -93,10 +93,10 @@ def check(
 
         found = living.live(root.resolve(), catalog)
         problems, asked = found.problems, found.asked
-    here = [p for p in problems if _is_shown(p.path, shown)]
+    here = [p for p in problems if is_meant(p.path, shown)]
     if not prove or catalog is None or problems:
         elsewhere = len(problems) - len(here)
-        _print(shape, [_from_here(root, p) for p in here], elsewhere, catalog, asked)
+        _print(shape, [from_here(root, p) for p in here], elsewhere, catalog, asked)
         if not here and prove:
             raise UsageError("only right documents can be proved", hint="run `seatrial check`")
         return ExitCode.USAGE if here else ExitCode.OPEN
@@ -104,10 +104,10 @@ def check(
     from seatrial.cli import proving
 
     chosen = proving.chosen(
-        catalog, suite, cases, lambda case: _is_shown(_path_of(catalog, case), shown)
+        catalog, suite, cases, lambda case: is_meant(_path_of(catalog, case), shown)
     )
     outcome = proving.proved(root.resolve(), catalog, chosen)
-    wrong = [_from_here(root, p) for p in outcome.problems]
+    wrong = [from_here(root, p) for p in outcome.problems]
     if shape == "json":
         click.echo(_json(wrong, 0, catalog, outcome.as_data()))
     else:
@@ -149,46 +149,6 @@ def _problems_of_files(root: Path, catalog: Catalog) -> tuple[Problem, ...]:
         except InvalidDocuments as error:
             problems += error.problems
     return tuple(sorted(problems))
-
-
-def _scope(
-    paths: Sequence[Path], root: Path | None, folders: Sequence[str]
-) -> tuple[Path, tuple[str, ...]]:
-    """The folder that is read, and which paths in it are shown (none: all)."""
-    if root is None and len(paths) == 1 and _holds_documents(paths[0], folders):
-        return paths[0], ()
-    if root is None:
-        here = Path.cwd()
-        root = next((f for f in (here, *here.parents) if _holds_documents(f, folders)), None)
-    if root is None:
-        raise UsageError(
-            f"neither {Path.cwd()} nor a folder above it has {', '.join(f'{f}/' for f in folders)}",
-            hint="go to the folder that holds them, or name it: seatrial check FOLDER",
-        )
-    shown = []
-    for path in paths:
-        inside = os.path.relpath(os.path.abspath(path), os.path.abspath(root))
-        if inside.split(os.sep)[0] not in folders:
-            raise UsageError(
-                f"{path} holds no documents of {root}",
-                hint=f"they lie under {', '.join(f'{f}/' for f in folders)}",
-            )
-        shown.append(Path(inside).as_posix())
-    return root, tuple(shown)
-
-
-def _holds_documents(folder: Path, folders: Sequence[str]) -> bool:
-    return any((folder / name).is_dir() for name in folders)
-
-
-def _is_shown(path: str, shown: Sequence[str]) -> bool:
-    return not shown or any(path == s or path.startswith(f"{s}/") for s in shown)
-
-
-def _from_here(root: Path, problem: Problem) -> Problem:
-    """The problem with its path as a terminal here can follow it."""
-    path = Path(os.path.relpath(root / problem.path)).as_posix()
-    return Problem(path, problem.line, problem.column, problem.message, problem.hint, problem.code)
 
 
 def _print(

@@ -1,0 +1,156 @@
+"""`seatrial init`: a first agent, suite and cases that pass, in a new repository or beside what is there."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from seatrial.errors import ExitCode, InvalidDocuments, StorageError, UsageError, printable
+
+_STARTER = Path(__file__).parent / "starter"
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_ACTION = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
+_NO_ACTION = "OWNER/seatrial@COMMIT"
+_IGNORED = (".seatrial/", "site/report/")
+
+
+@click.command()
+@click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--agent",
+    default="desk",
+    show_default=True,
+    metavar="NAME",
+    help="What the agent is called; its suite, arm, cases and files are named after it.",
+)
+@click.option(
+    "--action",
+    metavar="OWNER/REPOSITORY@COMMIT",
+    help="Where the workflow finds Seatrial's action. You write it into the workflow yourself when left out.",
+)
+@click.option("--no-workflow", is_flag=True, help="Write no workflow of GitHub Actions.")
+def init(folder: Path, agent: str, action: str | None, no_workflow: bool) -> ExitCode:
+    """Start a repository of cases, or add an agent to one.
+
+    Written are an agent in Python that books rooms, its arm, a practice world, three cases that pass, a suite, a
+    workflow of GitHub Actions, the JSON Schemas for editors, and what git is to ignore. Nothing that is there is
+    overwritten; where something stands in the way, nothing is written at all.
+    """
+    from seatrial.cli.planting import plant, refuse_what_is_wrong
+    from seatrial.git import Repository
+
+    if not _NAME.fullmatch(agent):
+        raise UsageError(
+            f"{agent!r} cannot be the name of an agent",
+            hint="use lower-case letters, digits and `-`, beginning with a letter; at most 40",
+        )
+    if action is not None and not _ACTION.fullmatch(action):
+        raise UsageError(
+            f"{action!r} names no action at a commit",
+            hint="write OWNER/REPOSITORY@COMMIT with all 40 digits of the commit: a tag can be moved",
+        )
+    folder = folder.resolve()
+    repository = Repository.find(folder) if folder.is_dir() else None
+    top = repository.root.resolve() if repository else folder
+    documents = dict(_documents(agent))
+    try:
+        refuse_what_is_wrong(folder, documents)
+    except InvalidDocuments as error:
+        raise UsageError(
+            f"agent {agent!r} has no room beside the documents that are there:\n{error.render()}",
+            hint="choose another name with --agent; nothing is written",
+        ) from error
+    files = {(folder / path): data for path, data in documents.items()}
+    for name, text in _schemas().items():
+        if not (folder / "site" / "schema" / name).exists():
+            files[folder / "site" / "schema" / name] = text.encode()
+    workflow = None if no_workflow else f".github/workflows/{agent}.yml"
+    if workflow is not None:
+        inside = folder.relative_to(top).as_posix()
+        files[top / workflow] = _workflow(agent, action or _NO_ACTION, inside)
+    plant(top, {path.relative_to(top).as_posix(): data for path, data in files.items()})
+    ignored = _ignore(folder / ".gitignore")
+
+    for path in sorted(files):
+        click.echo(printable(f"wrote {os.path.relpath(path)}"))
+    if ignored:
+        click.echo(f"added to .gitignore: {', '.join(ignored)}")
+    click.echo("\nType next:")
+    for line in _next(agent, folder, workflow if action is None else None, repository is None):
+        click.echo(printable(f"  {line}"))
+    return ExitCode.OPEN
+
+
+def _documents(agent: str) -> Iterator[tuple[str, bytes]]:
+    """Path relative to the folder → content, of the agent and its documents."""
+    from seatrial.cli.planting import schema_line
+
+    module = f"{agent.replace('-', '_')}_agent"
+    yield f"{module}.py", (_STARTER / "agent.py").read_bytes()
+    for path, kind, starter in (
+        (f"arms/{agent}-1.yaml", "arm", "arm"),
+        (f"suites/{agent}.yaml", "suite", "suite"),
+        (f"fixtures/{agent}-rooms.yaml", "fixture", "world"),
+        (f"cases/{agent}/books-a-free-room.yaml", "case", "free"),
+        (f"cases/{agent}/books-nothing-on-a-full-day.yaml", "case", "full"),
+        (f"cases/{agent}/asks-for-the-day.yaml", "case", "ask"),
+    ):
+        text = (_STARTER / f"{starter}.yaml").read_text(encoding="utf-8")
+        text = text.replace("__agent__", agent).replace("__module__", module)
+        yield path, (schema_line(path, kind) + text).encode()
+
+
+def _schemas() -> dict[str, str]:
+    from seatrial.documents.schemas import texts
+
+    return texts()
+
+
+def _workflow(agent: str, action: str, inside: str) -> bytes:
+    text = (_STARTER / "workflow.yml").read_text(encoding="utf-8")
+    root = "" if inside == "." else f"\n          root: {_quoted(inside)}"
+    text = text.replace("__agent__", agent).replace("__action__", action)
+    return text.replace("__root__", root).encode()
+
+
+def _quoted(text: str) -> str:
+    import json
+
+    return text if re.fullmatch(r"[\w./-]+", text) else json.dumps(text)
+
+
+def _ignore(path: Path) -> list[str]:
+    """Add what git is to ignore, behind what stands there; the lines that were missing."""
+    try:
+        there = path.read_bytes() if path.exists() else b""
+        lines = {line.strip().strip(b"/") for line in there.splitlines()}
+        missing = [entry for entry in _IGNORED if entry.strip("/").encode() not in lines]
+        if missing:
+            gap = b"" if not there or there.endswith(b"\n") else b"\n"
+            with path.open("ab") as file:
+                file.write(gap + "".join(f"{entry}\n" for entry in missing).encode())
+    except OSError as error:
+        raise StorageError(
+            f"{path} cannot be written: {error.strerror}",
+            hint=f"add these lines to it yourself: {' '.join(_IGNORED)}",
+        ) from error
+    return missing
+
+
+def _next(agent: str, folder: Path, workflow: str | None, no_git: bool) -> Iterator[str]:
+    if folder != Path.cwd():
+        yield f"cd {os.path.relpath(folder)}"
+    yield "seatrial check --prove"
+    yield f"seatrial run --suite {agent} --arm {agent}-1"
+    yield "seatrial gate latest        # undecided: nothing is released yet"
+    yield "seatrial report latest      # what the agent did"
+    if no_git:
+        yield "git init && git add . && git commit -m 'The first cases'"
+    else:
+        yield "git add . && git commit -m 'The first cases'"
+    if workflow is not None:
+        yield f"# and replace {_NO_ACTION} in {workflow} by where you have Seatrial, and a commit"

@@ -1,0 +1,143 @@
+"""`seatrial fmt`: keys in order, comments where they belong, the same documents."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tests import harbour
+
+from seatrial import loading
+from seatrial.cli import main
+from seatrial.loading.layout import formatted
+
+ROOT = Path(__file__).parents[2]
+
+WRITTEN = """\
+# yaml-language-server: $schema=../site/schema/case.json
+id: take-a-berth # beside the id
+kind: case
+
+# Who is asked.
+agent: harbour-desk
+title: A berth
+tags: [a,   b]
+checks:
+# What it did.
+- severity: warning
+  because: It has to.
+  # The tool itself.
+  tool: take_berth
+  check: tool_called
+  arguments: {boat_id: null, berth_id: "b-1"}   # both
+task: |
+  # no comment
+  Give me a berth.
+group: task
+# the end
+"""
+FORMATTED = """\
+# yaml-language-server: $schema=../site/schema/case.json
+kind: case
+
+id: take-a-berth # beside the id
+title: A berth
+group: task
+# Who is asked.
+agent: harbour-desk
+task: |
+  # no comment
+  Give me a berth.
+checks:
+# What it did.
+  - check: tool_called
+  # The tool itself.
+    tool: take_berth
+    arguments: {boat_id: null, berth_id: "b-1"} # both
+    severity: warning
+    because: It has to.
+tags: [a, b]
+# the end
+"""
+
+
+def test_keys_are_put_in_order_and_comments_go_with_them():
+    assert formatted("cases/a.yaml", WRITTEN.encode()).decode() == FORMATTED
+
+
+def _documents():
+    folders = [ROOT, *(p for p in (ROOT / "examples").iterdir() if (p / "cases").is_dir())]
+    return [
+        p for f in folders for kind in loading.FOLDERS for p in sorted((f / kind).rglob("*.yaml"))
+    ]
+
+
+def test_every_document_of_this_repository_says_the_same_afterwards_and_is_done_after_once():
+    paths = _documents()
+    assert len(paths) > 80
+    for path in paths:
+        once = formatted(path.name, path.read_bytes())
+        assert formatted(path.name, once) == once, path
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("kind: suite\r\nid: a\r\ncases: [b]\r\n", "kind: suite\nid: a\ncases: [b]\n"),
+        ("\ufeffkind: suite\nid: a\ncases: [b]\n", "kind: suite\nid: a\ncases: [b]\n"),
+        # An alias stands behind its anchor, whatever the order of keys.
+        ("id: a\ncases: &c [b]\nkind: suite\nmust_tie: *c\n", None),
+        # A line that its writer broke stays broken.
+        ("kind: suite\nid: a\ncases: [b,\n  c]\n", None),
+        ("kind: suite\nid: a\ntitle: one\n  two\ncases: [b]\n", None),
+        ("kind: case\nid: a\ntrials: 0o10\nreviewed: 2026-03-16\n", None),
+        ("kind: arm\nid: a\nversion: '1.0'\n---\nkind: arm\nid: b\n", None),
+        ("kind: strange\nid: a\n", None),
+        ("kind: case\nid: a\ntask: |+\n  x\n\n\ntitle: y\n", "kind: case\nid: a\ntitle: y\ntask: |+\n  x\n\n\n"),
+    ],
+)  # fmt: skip
+def test_odd_files_say_the_same(text: str, kept: str | None):
+    new = formatted("a.yaml", text.encode()).decode()
+
+    assert new == (text if kept is None else kept)
+
+
+def seatrial(*words: str) -> Result:
+    return CliRunner().invoke(main, list(words))
+
+
+def test_check_writes_nothing_and_says_what_would_be_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    harbour.write(tmp_path, {"cases/take.yaml": "id: x\nkind: case\n"})
+
+    told = seatrial("fmt", "--check", "cases")
+
+    assert told.exit_code == 2
+    assert "would write cases/take.yaml\n" in told.output
+    assert Path("cases/take.yaml").read_text(encoding="utf-8") == "id: x\nkind: case\n"
+
+    assert "wrote cases/take.yaml\n" in seatrial("fmt", "cases/take.yaml").output
+    assert Path("cases/take.yaml").read_text(encoding="utf-8") == "kind: case\nid: x\n"
+    assert seatrial("fmt", "--check", "cases/take.yaml").exit_code == 0
+
+
+def test_a_file_that_cannot_be_read_is_told_and_the_others_are_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    harbour.write(tmp_path, {"cases/take.yaml": "id: x\nkind: case\n", "cases/talk.yaml": "a: [\n"})
+
+    told = seatrial("fmt", "cases")
+
+    assert told.exit_code == 2
+    assert "cases/talk.yaml:2:1:" in told.output
+    assert Path("cases/take.yaml").read_text(encoding="utf-8") == "kind: case\nid: x\n"
+
+
+def test_the_hooks_for_pre_commit_name_commands_that_are_there():
+    import yaml
+
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+
+    assert [hook["id"] for hook in hooks] == ["seatrial-check", "seatrial-fmt"]
+    for hook in hooks:
+        command, *words = hook["entry"].split()
+        assert command == "seatrial"
+        assert seatrial(*words, "--help").exit_code == 0
