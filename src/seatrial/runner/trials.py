@@ -5,16 +5,14 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import hashlib
-import heapq
 import math
 import time
-import traceback
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import anyio
 
@@ -30,19 +28,20 @@ from seatrial.documents import (
     Case,
     Catalog,
     ObjectsWorld,
-    Prices,
     digest,
     placeholders,
 )
-from seatrial.errors import ArmError, Error, SimulatorError, ToolServerError, printable
+from seatrial.errors import ArmError, ToolServerError, printable
 from seatrial.gateway import Channel, Gateway
 from seatrial.gateway.channel import MOST_RECORDED
-from seatrial.personas import Asking, Company, Line, Over, asking, company
+from seatrial.personas import Asking, asking, company
 from seatrial.plan import Trial
 from seatrial.records import Retried, TrialRecord, Violation
 from seatrial.redaction import Redactor
+from seatrial.runner.course import Course, Failure, failing, take_down, take_for_giving_up
 from seatrial.runner.offers import check_offers
 from seatrial.runner.purse import Allotment, Purse
+from seatrial.runner.talking import exchange, talk_with
 from seatrial.servers import Servers
 from seatrial.state import placing
 from seatrial.state.fitting import misfits
@@ -50,10 +49,7 @@ from seatrial.state.rights import Rights, ServerRights
 from seatrial.state.values import unkeepable
 from seatrial.trace import (
     MOST_COUNTED,
-    Beginning,
-    Change,
     Completed,
-    Event,
     Listed,
     Noted,
     Replied,
@@ -61,75 +57,11 @@ from seatrial.trace import (
     Trace,
     Usage,
 )
-from seatrial.verdicts import Cause, SimulatorFault, Verdict
+from seatrial.verdicts import Cause, Verdict
 from seatrial.worlds import Stage
 
 MOST_RETRIES = 2
 """How often a trial is done again that came to nothing without the agent's doing."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """Why a trial could not be carried to its end."""
-
-    cause: Cause
-    detail: str
-    simulator_fault: SimulatorFault | None = None
-    passing: bool = False
-    """It was not the agent's doing, and may go away by itself."""
-
-
-@dataclass(slots=True)
-class _Course:
-    """How a trial goes, as it goes."""
-
-    begun: Trace
-    """Who, which and when."""
-    clock: Callable[[], float]
-    """Milliseconds since it began."""
-    attempt: int = 1
-    own: list[Event] = field(default_factory=list)
-    """What was said, replied and noted, in order."""
-    seen: Sequence[Event] = ()
-    """What the gateway saw, in order."""
-    changes: tuple[Change, ...] | None = None
-    ended: Literal["completed", "call_limit", "step_limit", "gave_up", "broken"] = "completed"
-    failure: _Failure | None = None
-    allowance: Allotment | None = None
-    """What it may spend; None for anything."""
-    running: list[anyio.CancelScope] = field(default_factory=list)
-    """What bounds the time of the trial and of the turn under way."""
-    ended_as: Over | None = None
-    """How the people of the conversation ended it."""
-    beginning: Beginning | None = None
-
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Within the block no time passes for the trial and the turn under way."""
-        start = anyio.current_time()
-        left = [scope.deadline - start for scope in self.running]
-        for scope in self.running:
-            scope.deadline = math.inf
-        try:
-            yield
-        finally:
-            now = anyio.current_time()
-            for scope, seconds in zip(self.running, left, strict=True):
-                scope.deadline = now + seconds
-
-    @property
-    def trace(self) -> Trace:
-        """All of it."""
-        return self.begun.model_copy(
-            update={
-                "events": tuple(heapq.merge(self.own, self.seen, key=lambda event: event.at_ms)),
-                "beginning": self.beginning,
-                "changes": self.changes,
-                "ended": "broken" if self.failure else self.ended,
-                "ended_as": self.ended_as.how if self.ended_as else None,
-                "exit_intent": self.ended_as.intent if self.ended_as else None,
-            }
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +114,7 @@ class Conductor:
     purse: Purse | None = None
     """What the run may spend; None for anything."""
 
-    def _asking(self, course: _Course) -> Asking:
+    def _asking(self, course: Course) -> Asking:
         """How the models of simulated people are asked in a trial."""
         return asking(
             self.shared.client,
@@ -211,7 +143,7 @@ class Conductor:
         allotment = await self.purse.admit(trial)
         if allotment is None:
             trace = Trace(case=trial.case, arm=trial.arm, number=trial.number, ended="broken")
-            record = self._record(trace, _Failure(Cause.BUDGET, self.purse.refused))
+            record = self._record(trace, Failure(Cause.BUDGET, self.purse.refused))
             now = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
             return record.model_copy(update={"started_at": now}), trace
         used: tuple[Usage, ...] = ()
@@ -284,7 +216,7 @@ class Conductor:
         arm: Arm,
         clock: Callable[[], float],
         allowance: Allotment | None,
-    ) -> _Course:
+    ) -> Course:
         lookup = placeholders.of_trial(
             _token(self.run, trial, attempt), self.catalog.world(case.world, arm.id).now
         )
@@ -296,13 +228,13 @@ class Conductor:
             run_token=lookup["run"],
             now=lookup["now"],
         )
-        course = _Course(begun, clock, attempt, allowance=allowance)
-        with _failing(course):
+        course = Course(begun, clock, attempt, allowance=allowance)
+        with failing(course):
             await self._in_a_world(case.filled(lookup), arm, course, lookup)
         return course
 
     async def _in_a_world(
-        self, case: Case, arm: Arm, course: _Course, lookup: Mapping[str, str]
+        self, case: Case, arm: Arm, course: Course, lookup: Mapping[str, str]
     ) -> None:
         fixture = self.placed.world(case, self.catalog.world(case.world, arm.id))
         token, seed = course.begun.run_token, course.begun.seed
@@ -353,21 +285,21 @@ class Conductor:
                 clock=course.clock,
             )
             try:
-                with _failing(course):
+                with failing(course):
                     await self._within_its_time(case, arm, course, channel, lookup)
             finally:
                 channel.close()
                 course.seen = channel.events
-            _take_for_giving_up(course, channel.turn)
+            take_for_giving_up(course, channel.turn)
             if channel.flooded:
-                course.failure = _Failure(
+                course.failure = Failure(
                     Cause.AGENT_UNREACHABLE,
                     f"the agent's tool calls and their answers came to more than {MOST_RECORDED:,} bytes",
                 )
             if channel.faults:
                 # The tools come first: an agent that gave up because of them is not to blame.
                 fault = channel.faults[0]
-                course.failure = _Failure(Cause(fault.cause), printable(fault.message))
+                course.failure = Failure(Cause(fault.cause), printable(fault.message))
             if channel.limit_hit:
                 course.ended = "call_limit"
             changes = await world.difference()
@@ -381,7 +313,7 @@ class Conductor:
         self,
         case: Case,
         arm: Arm,
-        course: _Course,
+        course: Course,
         channel: Channel,
         lookup: Mapping[str, str],
     ) -> None:
@@ -405,22 +337,22 @@ class Conductor:
         self,
         case: Case,
         arm: Arm,
-        course: _Course,
+        course: Course,
         channel: Channel,
         conversation: arms.Conversation,
         lookup: Mapping[str, str],
     ) -> None:
         """Every turn of the case, until it is over or the agent makes one call too many."""
-        exchange = partial(_exchange, case, arm, course, channel, conversation)
+        one_turn = partial(exchange, case, arm, course, channel, conversation)
         if case.persona:
             people = [person.filled(lookup) for person in self.catalog.personas(case)]
             modelled = any(person.model is not None for person in people)
             asked = self._asking(course) if modelled else None
-            await _talk_with(company(people, asked), case, course, exchange)
+            await talk_with(company(people, asked), case, course, one_turn)
             return
         for turn, (text, step) in enumerate(zip(case.messages, case.script, strict=True), 1):
             said = Said(turn=turn, text=text, by=step.by)
-            if await exchange(said, seconds=step.seconds) is None:
+            if await one_turn(said, seconds=step.seconds) is None:
                 return
             if case.on_failed_turn == "stop" and turn < len(case.script):
                 course.seen = channel.events
@@ -429,7 +361,7 @@ class Conductor:
                     course.own.append(Noted(turn=turn, text=why, at_ms=course.clock()))
                     return
 
-    def _seat(self, arm: Arm, course: _Course, channel: Channel) -> arms.Seat:
+    def _seat(self, arm: Arm, course: Course, channel: Channel) -> arms.Seat:
         urls = {name: channel.url(name) for name in channel.lines}
         return arms.Seat(
             run=self.run,
@@ -444,7 +376,7 @@ class Conductor:
             config=channel.config(),
             call=channel.call,
             tools=channel,
-            tell=partial(_take_down, course, arm.prices),
+            tell=partial(take_down, course, arm.prices),
             clock=course.clock,
             waiting=course.waiting,
             allowance=course.allowance,
@@ -453,9 +385,9 @@ class Conductor:
 
     # --- carried out elsewhere ---
 
-    def _recorded(self, recordings: arms.Recordings, trial: Trial, case: Case) -> _Course:
-        course = _Course(Trace(case=trial.case, arm=trial.arm, number=trial.number), _stop_watch())
-        with _failing(course):
+    def _recorded(self, recordings: arms.Recordings, trial: Trial, case: Case) -> Course:
+        course = Course(Trace(case=trial.case, arm=trial.arm, number=trial.number), _stop_watch())
+        with failing(course):
             world = self.catalog.world(case.world)
             trace = recordings.trace(
                 trial.case,
@@ -464,20 +396,20 @@ class Conductor:
                 refusal=Rights(world, case.role).refusal,
                 misfits=partial(misfits, world),
             )
-            course = _Course(
+            course = Course(
                 trace, course.clock, 1, list(trace.events), (), trace.changes, trace.ended
             )
             if trace.ended == "broken":
-                course.failure = _Failure(
+                course.failure = Failure(
                     Cause.AGENT_UNREACHABLE, "the recording says that the trial broke off"
                 )
             if missing := unfillable(case, trace):
-                course.failure = _Failure(Cause.NO_EVIDENCE, missing)
+                course.failure = Failure(Cause.NO_EVIDENCE, missing)
         return course
 
     # --- what it comes to ---
 
-    def _record(self, trace: Trace, failure: _Failure | None) -> TrialRecord:
+    def _record(self, trace: Trace, failure: Failure | None) -> TrialRecord:
         findings = self.grader.findings(trace)
         verdict, cause, detail = checks.verdict(findings, trace)
         if failure is not None:
@@ -518,164 +450,7 @@ class Conductor:
         )
 
 
-_Exchange = Callable[[Said], Awaitable[arms.Reply | None]]
-
-
-async def _talk_with(people: Company, case: Case, course: _Course, exchange: _Exchange) -> None:
-    """A conversation with simulated people, until they end it or the agent makes one call too many."""
-    turn = 0
-    while True:
-        with course.waiting():  # how long a person thinks is no matter of the agent's time
-            found = await people.next()
-        if not isinstance(found, Line):
-            break
-        turn += 1
-        text = case.told(found.text, turn, found.name)
-        reply = await exchange(
-            Said(
-                turn=turn,
-                text=text,
-                by=found.by,
-                usage=found.usage,
-                served_model=found.served_model,
-            )
-        )
-        if reply is None:
-            return
-        people.hear(reply.text)
-    course.ended_as = found
-    who = f"{found.by} " if found.by else ""
-    intent = f" ({found.intent})" if found.intent else ""
-    words = f"; last words: {found.last_words}" if found.last_words else ""
-    note = f"{who}ended the conversation: {found.how}{intent}{words}"
-    course.own.append(Noted(turn=turn, text=note, at_ms=course.clock()))
-
-
-async def _exchange(
-    case: Case,
-    arm: Arm,
-    course: _Course,
-    channel: Channel,
-    conversation: arms.Conversation,
-    said: Said,
-    *,
-    seconds: float | None = None,
-) -> arms.Reply | None:
-    """One turn: what is said, and the reply to it; None when the trial ended at one of its limits."""
-    turn = channel.turn = said.turn
-    seconds = seconds or case.limits.turn_seconds or arm.limits.turn_seconds
-    course.own.append(said.model_copy(update={"at_ms": course.clock()}))
-    with anyio.move_on_after(seconds) as scope:
-        course.running[1:] = [scope]
-        reply = await _reply(
-            conversation, channel, turn, said.text, limited=bool(case.limits.calls)
-        )
-    if scope.cancelled_caught:
-        raise ArmError(
-            "time",
-            f"no reply within {seconds:g} s (turn {turn})",
-            detail=conversation.meanwhile,
-        )
-    course.running[1:] = []
-    if reply is not None and reply.step_limit:
-        course.ended = "step_limit"
-        return None
-    if reply is not None:
-        course.own.append(
-            Replied(
-                turn=turn,
-                text=reply.text,
-                usage=reply.usage,
-                served_model=reply.served_model,
-                at_ms=course.clock(),
-            )
-        )
-    return None if channel.limit_hit else reply
-
-
-async def _reply(
-    conversation: arms.Conversation, channel: Channel, turn: int, text: str, *, limited: bool
-) -> arms.Reply | None:
-    """The reply; None when the agent made one call too many before it."""
-    if not limited:
-        return await conversation.reply(turn, text)
-    reply = failure = None
-
-    async def wait_for_limit(scope: anyio.CancelScope) -> None:
-        await channel.until_limit()
-        scope.cancel()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(wait_for_limit, tasks.cancel_scope)
-        try:
-            reply = await conversation.reply(turn, text)
-        except Exception as error:  # raised again outside of the group, which would wrap it
-            failure = error
-        tasks.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
-    return reply
-
-
-@contextmanager
-def _failing(course: _Course) -> Iterator[None]:
-    """What goes wrong inside makes the trial invalid; the first that does is the reason."""
-    try:
-        yield
-    except ArmError as error:
-        detail = "; ".join(part for part in (error.message, error.detail) if part)
-        course.failure = course.failure or _Failure(
-            Cause(error.cause), detail, passing=error.passing
-        )
-    except SimulatorError as error:
-        course.failure = course.failure or _Failure(
-            Cause.SIMULATOR, printable(error.message), error.fault
-        )
-    except ToolServerError as error:
-        # It may tell what a server wrote, which must not keep the record from being stored.
-        course.failure = course.failure or _Failure(Cause.TOOL_SERVER, printable(error.message))
-    except Error as error:
-        course.failure = course.failure or _Failure(Cause.INTERNAL, error.message)
-    except Exception as error:  # a bug of ours must not cost the siblings their trials
-        course.failure = course.failure or _Failure(Cause.INTERNAL, _defect(error))
-
-
-def _take_down(course: _Course, prices: Prices | None, answer: Completed) -> None:
-    """Keep an answer of the model, with what it cost."""
-    if prices is not None and answer.usage is not None:
-        answer = answer.model_copy(update={"cost": price(answer.usage, prices)})
-    course.own.append(answer)
-
-
-def _take_for_giving_up(course: _Course, turn: int) -> None:
-    """An agent that does not reply in a turn in which a case made something go wrong has failed the case.
-
-    The case asks how the agent bears it; what it did instead of replying is kept as a note.
-    """
-    failure = course.failure
-    if failure is None or failure.cause not in _OF_THE_AGENT:
-        return
-    if course.trace.fault_of(turn) is None:
-        return
-    course.own.append(
-        Noted(turn=turn, text=f"the agent gave up: {failure.detail}", at_ms=course.clock())
-    )
-    course.ended, course.failure = "gave_up", None
-
-
-_OF_THE_AGENT = frozenset({Cause.AGENT_UNREACHABLE, Cause.TIME})
-
-
-def _defect(error: Exception) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return (
-        f"Seatrial failed: {type(error).__name__}: {error}{where}; this is a defect of Seatrial, "
-        "please file an issue"
-    )
-
-
-def _was_simulated(case: Case, trace: Trace, failure: _Failure | None) -> bool:
+def _was_simulated(case: Case, trace: Trace, failure: Failure | None) -> bool:
     """Whether somebody whom Seatrial simulates took part; in what was recorded elsewhere nobody did."""
     if failure is not None and failure.simulator_fault is not None:
         return True
