@@ -816,3 +816,36 @@ def test_objects_are_created_for_each_item_of_a_list():
     assert [c.key for c in changes] == ["n-a", "n-b"]
     assert do(actions, {})[0].structured == {"ids": [], "count": 0}
     assert do(actions, {"titles": ["a", "a"]})[0].is_error
+
+
+def test_a_whole_number_is_the_same_key_however_it_is_written():
+    number = {"type": "integer"}
+    does: dict[str, dict[str, Any]] = {
+        "look": {"bind": {"box": {"type": "box", "key": "{{args.id}}"}}, "returns": "{{box}}"},
+        "make": {
+            "effects": [{"effect": "create", "type": "box", "properties": {"id": "{{args.id}}"}}]
+        },
+    }
+    actions = Actions(
+        ObjectsWorld.model_validate({
+            "kind": "fixture", "type": "world", "id": "w", "now": "2026-05-04T11:30:00Z",
+            "types": {"box": {"properties": {"id": number}}},
+            "objects": {"box": [{"id": 1}]},
+            "actions": {
+                name: {
+                    "description": "Do it.",
+                    "parameters": {"type": "object", "properties": {"id": number}},
+                    **what,
+                }
+                for name, what in does.items()
+            },
+        })
+    )  # fmt: skip
+    trial = Trial(run="r", seed=1)
+
+    seen = actions.carry_out("look", {"id": 1.0}, actions.start, trial)
+    assert seen.answer.structured == {"id": 1}
+    again = actions.carry_out("make", {"id": 1.0}, actions.start, trial)
+    assert "already a box '1'" in again.answer.text
+    made = actions.carry_out("make", {"id": 2.0}, actions.start, trial)
+    assert [key for key, _ in made.state.objects("box")] == ["1", "2"]

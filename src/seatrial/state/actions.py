@@ -163,14 +163,25 @@ def tool(name: str, action: ToolAsData) -> Tool:
 
 
 def with_defaults(parameters: Mapping[str, Any], arguments: Mapping[str, Json]) -> FrozenDict:
-    """The arguments, and the `default` of each parameter that has one and was not given."""
+    """The arguments, and the `default` of each parameter that has one and was not given.
+
+    Where a whole number is declared, `1.0` is `1` (JSON Schema takes either): as a key both must be the same.
+    """
     declared = parameters.get("properties", {})
     defaults = {
         name: freeze(schema["default"])
         for name, schema in declared.items()
         if isinstance(schema, dict) and "default" in schema
     }
-    return FrozenDict(defaults | dict(arguments))
+    given = {name: _whole(value, declared.get(name)) for name, value in arguments.items()}
+    return FrozenDict(defaults | given)
+
+
+def _whole(value: Json, schema: Any) -> Json:
+    declared = schema.get("type") if isinstance(schema, dict) else None
+    if declared == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 def _bind(name: str, bind: Bind, scope: Scope) -> None:
