@@ -347,6 +347,7 @@ ENCODERS: dict[str, Callable[[str], str]] = {
     after=AROUND,
     cuts=st.lists(st.integers(min_value=0, max_value=400), max_size=4),
 )
+@example(value="abcdefgh", encoder="base32", before="A ", after="B", cuts=[5])
 @example(value="ﬁnale-ßß", encoder="reversed", before="", after="", cuts=[3])
 @example(value="e\u0301xample-1", encoder="base64", before="\u0301", after="\u0301", cuts=[])
 def test_any_value_in_any_form_anywhere_and_cut_anywhere_is_found(

@@ -75,15 +75,16 @@ def undone(text: str) -> Iterator[tuple[str, str]]:
     """
     if tags := "".join(chr(ord(c) - 0xE0000) for c in text if ord(c) in _TAGS):
         yield "in invisible tags", tags
-    codes = _from_codes(text)
-    if codes != text:
-        yield "in character codes", codes
+    # Where these begin and end is told by the blanks around them.
+    for name, read in (("in base32", _from_base32), ("in character codes", _from_codes)):
+        found = read(text)
+        if found != text:
+            yield name, found
     whole = "".join(map(_compatible, text))
     for name, read in (
         ("in HTML entities", html.unescape),
         ("in percent encoding", _unquoted),
         ("in escapes", _unescaped),
-        ("in base32", _from_base32),
         ("in binary digits", _from_bits),
     ):
         found = read(whole)
