@@ -76,8 +76,8 @@ def undone(text: str) -> Iterator[tuple[str, str]]:
     if tags := "".join(chr(ord(c) - 0xE0000) for c in text if ord(c) in _TAGS):
         yield "in invisible tags", tags
     # Where these begin and end is told by the blanks around them.
-    for name, read in (("in base32", _from_base32), ("in character codes", _from_codes)):
-        found = read(text)
+    for name, spaced in (("in base32", _from_base32), ("in character codes", _from_codes)):
+        found = spaced(text)
         if found != text:
             yield name, found
     whole = "".join(map(_compatible, text))
