@@ -115,10 +115,12 @@ class Problem:
     message: str
     hint: str = ""
     code: str = "invalid"
+    level: Literal["error", "warning"] = "error"
+    """A warning may be meant as it is."""
 
     def render(self) -> str:
         """`file:line:column: message` on one line that terminals link; safe to print."""
-        text = f"{self.path}:{self.line}:{self.column}: {self.message}"
+        text = f"{self.path}:{self.line}:{self.column}: {'warning: ' * (self.level == 'warning')}{self.message}"
         return printable(f"{text}. {self.hint}" if self.hint else text)
 
 

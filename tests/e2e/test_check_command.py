@@ -90,6 +90,7 @@ def test_json_holds_every_part_of_a_problem(tmp_path: Path):
                 "line": 4,
                 "column": 10,
                 "code": "wrong-type",
+                "level": "error",
                 "message": "`version`: expected text, found the number 1.4",
                 "hint": "Put it in quotes",
             }
@@ -182,4 +183,6 @@ def test_the_shipped_example_is_right():
     code, output, errors = check(ROOT)
 
     assert (code, errors) == (0, "")
-    assert output.endswith("no problems\n")
+    # It ships payloads for whoever writes an injection case, and none of its own cases takes them.
+    assert output.endswith(": no problems, 1 warning\n")
+    assert "nothing uses fixture `hidden-instructions`" in output

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "shape",
-    type=click.Choice(["text", "json", "github"]),
+    type=click.Choice(["text", "json", "github", "sarif"]),
     default="text",
-    help="Lines that terminals link, JSON, or annotations of a GitHub workflow.",
+    help="Lines that terminals link, JSON, annotations of a GitHub workflow, or SARIF 2.1.0.",
 )
 @click.option(
     "--root",
@@ -38,6 +38,15 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Start servers and mocked worlds, and hold fixtures against the tools that they offer.",
 )
+@click.option("--strict", is_flag=True, help="Warnings count as errors.")
+@click.option(
+    "--stale-after",
+    type=click.IntRange(min=1),
+    default=365,
+    show_default=True,
+    metavar="DAYS",
+    help="Warn of cases whose last review lies further back.",
+)
 @click.option("-s", "--suite", metavar="ID", help="Prove the cases of this suite only.")
 @click.option(
     "-c",
@@ -53,6 +62,8 @@ def check(
     root: Path | None,
     prove: bool,
     live: bool,
+    strict: bool,
+    stale_after: int,
     suite: str | None,
     cases: tuple[str, ...],
 ) -> ExitCode:
@@ -60,6 +71,8 @@ def check(
 
     PATHS may be the folder with cases/, suites/, arms/ and fixtures/, or files and folders in it: then
     everything is read, and what is wrong with these is shown.
+
+    Right documents are also looked at for what is doubtful: warnings, which leave the exit code at 0 unless --strict.
 
     With --prove the right documents are tried as well: a case that an agent passes which does nothing must say
     under `weak` why it may stay, and one that cannot be passed by its own solution is an error.
@@ -93,13 +106,17 @@ def check(
 
         found = living.live(root.resolve(), catalog)
         problems, asked = found.problems, found.asked
+    warnings: list[Problem] = []
+    if catalog is not None and not problems:
+        doubtful = _doubts(catalog, stale_after)
+        warnings = [from_here(root, p) for p in doubtful if is_meant(p.path, shown)]
     here = [p for p in problems if is_meant(p.path, shown)]
     if not prove or catalog is None or problems:
         elsewhere = len(problems) - len(here)
-        _print(shape, [from_here(root, p) for p in here], elsewhere, catalog, asked)
+        _print(shape, [*(from_here(root, p) for p in here), *warnings], elsewhere, catalog, asked)
         if not here and prove:
             raise UsageError("only right documents can be proved", hint="run `seatrial check`")
-        return ExitCode.USAGE if here else ExitCode.OPEN
+        return ExitCode.USAGE if here or (strict and warnings) else ExitCode.OPEN
 
     from seatrial.cli import proving
 
@@ -109,13 +126,23 @@ def check(
     outcome = proving.proved(root.resolve(), catalog, chosen)
     wrong = [from_here(root, p) for p in outcome.problems]
     if shape == "json":
-        click.echo(_json(wrong, 0, catalog, outcome.as_data()))
+        click.echo(_json([*wrong, *warnings], 0, catalog, outcome.as_data()))
+    elif shape == "sarif":
+        _print(shape, [*wrong, *warnings], 0, catalog, asked)
     else:
-        for problem in wrong:
+        for problem in (*wrong, *warnings):
             click.echo(problem.render() if shape == "text" else _annotation(problem))
         for line in outcome.lines():
             click.echo(line)
-    return ExitCode.USAGE if wrong else ExitCode.OPEN
+    return ExitCode.USAGE if wrong or (strict and warnings) else ExitCode.OPEN
+
+
+def _doubts(catalog: Catalog, stale_after: int) -> tuple[Problem, ...]:
+    import datetime as dt
+
+    from seatrial.loading.advice import doubts
+
+    return doubts(catalog, dt.datetime.now(dt.UTC).date(), stale_after)
 
 
 def _path_of(catalog: Catalog, case: str) -> str:
@@ -161,6 +188,11 @@ def _print(
     if shape == "json":
         click.echo(_json(problems, elsewhere, catalog))
         return
+    if shape == "sarif":
+        from seatrial.cli.sarif import sarif
+
+        click.echo(sarif(problems))
+        return
     for problem in problems:
         click.echo(problem.render() if shape == "text" else _annotation(problem))
     summary = _summary(problems, elsewhere, catalog)
@@ -170,14 +202,17 @@ def _print(
 
 
 def _summary(problems: Sequence[Problem], elsewhere: int, catalog: Catalog | None) -> str:
-    if problems:
-        files = len({p.path for p in problems})
-        text = f"{_count(len(problems), 'problem')} in {_count(files, 'file')}"
+    wrong = [p for p in problems if p.level == "error"]
+    if wrong:
+        files = len({p.path for p in wrong})
+        text = f"{_count(len(wrong), 'problem')} in {_count(files, 'file')}"
     elif catalog is None:
         text = "no problems here"
     else:
         counts = ", ".join(_count(n, kind.removesuffix("s")) for kind, n in _sizes(catalog).items())
         text = f"checked {counts}: no problems"
+    if len(wrong) < len(problems):
+        text += f", {_count(len(problems) - len(wrong), 'warning')}"
     if elsewhere:
         text += f"; {_count(elsewhere, 'problem')} in other files: run `seatrial check` for all"
     return text
@@ -212,6 +247,7 @@ def _json(
                 "line": p.line,
                 "column": p.column,
                 "code": p.code,
+                "level": p.level,
                 "message": p.message,
                 "hint": p.hint,
             }
@@ -233,7 +269,7 @@ def _annotation(problem: Problem) -> str:
         "title": f"seatrial: {problem.code}",
     }
     written = ",".join(f"{k}={_escaped(v, ':,')}" for k, v in properties.items())
-    return f"::error {written}::{_escaped(message)}"
+    return f"::{problem.level} {written}::{_escaped(message)}"
 
 
 def _escaped(text: str, also: str = "") -> str:

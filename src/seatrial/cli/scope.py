@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from seatrial.errors import Problem, UsageError
@@ -47,7 +48,7 @@ def is_meant(path: str, meant: Sequence[str]) -> bool:
 def from_here(root: Path, problem: Problem) -> Problem:
     """The problem with its path as a terminal here can follow it."""
     path = Path(os.path.relpath(root / problem.path)).as_posix()
-    return Problem(path, problem.line, problem.column, problem.message, problem.hint, problem.code)
+    return replace(problem, path=path)
 
 
 def _holds_documents(folder: Path, folders: Sequence[str]) -> bool:
