@@ -238,6 +238,13 @@ def test_nothing_is_recorded_where_nothing_real_answers(root: Path):
     live = record(root, "--environment", "production")
     assert live[0] == 2
     assert "nothing is tried there" in live[2]
+
+    for words, why in (
+        (["--id", "../Elsewhere"], "'../Elsewhere' is no id"),
+        (["--arm", "nobody"], "there is no arm 'nobody'"),
+    ):
+        code, _, err = record(root, *words)
+        assert (code, why in err) == (2, True)
     assert not (root / "fixtures" / "where-is-it-recorded.yaml").exists()
 
 
@@ -313,3 +320,38 @@ def test_the_fixture_of_the_page_is_right(tmp_path: Path):
     catalog = loading.load(harbour.contents({f"fixtures/{name}.yaml": text}))
 
     assert catalog.answers(name).answered_here == {"find_order"}
+
+
+def test_a_world_that_is_a_server_itself_is_recorded_where_there_is_no_other(root: Path):
+    shutil.copy(SCRIPT.with_name("notes_mcp.py"), root)
+    world = """\
+kind: fixture
+type: world
+world: mcp
+id: notes
+now: 2026-05-04T11:30:00Z
+start: {offer.md: "An offer for ada@byron.org."}
+command: ["{python}", "{root}/notes_mcp.py"]
+roles: {clerk: {allow: ["*"]}}
+"""
+    task = CASE.index("task:")
+    head = (
+        CASE[:task].replace("servers: [customers]\n", "").replace("world: harbour", "world: notes")
+    )
+    case = f"""\
+{head}task: What is in the offer?
+solution:
+  calls: [{{tool: read_note, arguments: {{name: offer}}}}]
+  reply: An offer.
+checks:
+  - {{check: tool_called, tool: read_note}}
+"""
+    harbour.write(root, {"fixtures/notes.yaml": world, "cases/where.yaml": case})
+
+    code, _, err = record(root)
+
+    assert code == 0, err
+    _, fixture = written(root)
+    (rule,) = rules(fixture, "read_note")
+    assert rule["when"] == {"name": "offer"}
+    assert "An offer for ada@byron.org." in str(rule["answer"]), "the world's document says it"
