@@ -1,4 +1,4 @@
-"""`seatrial run --budget`: what it tells, what it stores, and what it refuses."""
+"""`seatrial run --budget`, and what a run tells of money and models at its end."""
 
 from pathlib import Path
 from typing import Any
@@ -76,3 +76,18 @@ def test_budget_that_cannot_be_held_is_refused_before_anything_runs(
     assert code == 2
     assert says in err
     assert not (root / "run").exists()
+
+
+def test_run_tells_when_another_model_than_the_pinned_one_was_served(root: Path):
+    workspace(root)
+    arm = bike_shop.arm(
+        adapter={"type": "python", "target": "clerks:answers"}, model={"name": "m-2026-01-01"}
+    )
+    bike_shop.write_tree(root, bike_shop.catalog(arm))
+    source = root / "clerks.py"
+    source.write_text(AGENT.replace('"No."', '"No.", "model": "m-2026-05-05"'), encoding="utf-8")
+
+    code, out, _ = seatrial(root, "run", "-s", "all", "-a", "clerk-1", "--out", "run")
+
+    assert code == 0
+    assert "clerk-1 was served m-2026-05-05, which is not its pinned model" in out

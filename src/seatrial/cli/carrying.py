@@ -181,12 +181,18 @@ def _summarize(folder: Path) -> tuple[int, int]:
     on_demand = rerun.arm if rerun is not None and not rerun.fixed else None
     batches: dict[tuple[str, str], dict[bool, Counter[str]]] = {}
     spent: dict[tuple[str, str], float] = {}
+    strays: dict[str, set[str]] = {}
+    pins = {id: arm.model for id, arm in stored.catalog.arms.items()}
     prices = {id: arm.prices for id, arm in stored.catalog.arms.items() if arm.prices is not None}
     details: Counter[tuple[str, str]] = Counter()
     valid_in_all = wrong = conversations = spoilt = 0
     for record in stored.records():
         added = record.arm != on_demand and record.number > first.get(record.case, record.number)
         counts = batches.setdefault((record.case, record.arm), {}).setdefault(added, Counter())
+        pin = pins.get(record.arm)
+        if pin is not None and record.served_model is not None:
+            names = record.served_model.split(", ")
+            strays.setdefault(record.arm, set()).update(n for n in names if not pin.is_named(n))
         if record.cost is not None and record.arm in prices:
             so_far = spent.get((record.case, record.arm), 0.0)
             spent[record.case, record.arm] = so_far + record.cost
@@ -222,6 +228,12 @@ def _summarize(folder: Path) -> tuple[int, int]:
             f"Simulated people spoilt {spoilt} of {conversations} conversations "
             f"({100 * spoilt / conversations:.0f} %); spoilt trials were run again, twice at most."
         )
+    for arm, names_served in strays.items():
+        if names_served:
+            click.echo(
+                f"{arm} was served {shown_safely(', '.join(sorted(names_served)[:4]))}, which is not its pinned "
+                "model: these trials can be compared with nothing (see `model.served`)."
+            )
     for arm, asked in prices.items():
         if costs := [cost for (_, of), cost in spent.items() if of == arm]:
             click.echo(f"Cost of {arm}: {amount(sum(costs))} {asked.currency}")
