@@ -263,6 +263,8 @@ class _Tally:
 
 def _tally(ended: Mapping[int, Verdict], planned: int) -> _Tally | None:
     """The trials numbered 1 to `planned`; None while one of them has not ended."""
+    if len(ended) < planned:
+        return None  # asked after every end: looking through all of them each time would take its square
     verdicts = [ended.get(number) for number in range(1, planned + 1)]
     if None in verdicts:
         return None

@@ -9,7 +9,8 @@ from seatrial.runner.playing import BY_HAND, by_hand, play
 from seatrial.runner.proving import Proof, prove, weaknesses
 from seatrial.runner.purse import Purse
 from seatrial.runner.recording import Recording, record, reference_arm
-from seatrial.runner.running import NextTrials, Outcome, equip, fixed, room, run
+from seatrial.runner.running import Outcome, equip, fixed, room, run
+from seatrial.runner.scheduling import NextTrials
 from seatrial.runner.trials import Equipment
 
 __all__ = [

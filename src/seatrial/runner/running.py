@@ -26,13 +26,14 @@ from seatrial.documents import (
 from seatrial.errors import UsageError
 from seatrial.functions import load_all
 from seatrial.gateway import Gateway
-from seatrial.plan import Halt, Trial
+from seatrial.plan import Trial
 from seatrial.processes import adopting, clear
 from seatrial.records import TrialRecord
 from seatrial.redaction import redactor
-from seatrial.runner.events import Began, Ended, Event, Halted, Planned
+from seatrial.runner.events import Began, Ended, Event
 from seatrial.runner.purse import Purse
 from seatrial.runner.queueing import Queue
+from seatrial.runner.scheduling import NextTrials, Schedule
 from seatrial.runner.trials import Conductor, Equipment
 from seatrial.servers import ready
 from seatrial.store import Key, Writer
@@ -42,14 +43,6 @@ AT_ONCE = 32
 """Trials side by side where nothing else is said: agents mostly wait for their models."""
 PROCESSES_PER_CORE = 2
 """Of an arm whose trials are processes, so many per core where nothing else is said."""
-
-NextTrials = Callable[[tuple[TrialRecord, ...]], Iterable[Trial | Halt]]
-"""Which trials are to run, given those that have ended since it was last asked.
-
-It is asked first with none, then after every end. A trial that it names and that is stored, waits or runs
-already is not run again: in a run that is resumed it names the whole plan as before. Where it names a halt,
-what runs goes on, and what waits is not run.
-"""
 
 
 def fixed(trials: Sequence[Trial]) -> NextTrials:
@@ -170,38 +163,18 @@ async def run(
     ):
         await clear(writer.manifest.run)
     queue = Queue(at_once or AT_ONCE, {id: _room(arm, at_once) for id, arm in used.items()})
-    known = set(stored)
-    total = len(known)
+    schedule = Schedule(queue, next_trials, stored=stored, tell=tell)
     interrupted = False
     ended = anyio.Event()
-
-    def plan(records: tuple[TrialRecord, ...]) -> None:
-        nonlocal total
-        new = []
-        for step in next_trials(records):
-            if isinstance(step, Halt):
-                left_out = len(queue.withdraw(step.case))
-                total -= left_out
-                tell(Halted(step.case, left_out, total))
-                continue
-            key = (step.case, step.arm, step.number)
-            if key not in known:
-                known.add(key)
-                new.append(step)
-        if new:
-            queue.add(new)
-            total += len(new)
-            tell(Planned(tuple(new), total))
 
     async def carry_out(trial: Trial) -> None:
         nonlocal ended
         tell(Began(trial))
         record, trace = await conductor.carry_out(trial)
         record = writer.add(record, trace)
-        queue.ended(trial)
         # Before it is told: how many there are in all is known when the last of them has ended.
-        plan((record,))
-        tell(Ended(record, writer.stored, total))
+        schedule.ended(trial, record)
+        tell(Ended(record, writer.stored, schedule.total))
         ended.set()
 
     async def stop_when_told(scope: anyio.CancelScope) -> None:
@@ -238,18 +211,18 @@ async def run(
             async with anyio.create_task_group() as trials:
                 if stop_on:
                     watching.start_soon(stop_when_told, trials.cancel_scope)
-                plan(())
+                schedule.plan()
                 while True:
-                    for trial in queue.startable():
+                    for trial in schedule.startable():
                         trials.start_soon(carry_out, trial)
-                    if not queue.running:
+                    if not schedule.running:
                         break
                     await ended.wait()
                     ended = anyio.Event()
             watching.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         raise _first(group) from group
-    return Outcome(total, writer.stored, interrupted and writer.stored < total)
+    return Outcome(schedule.total, writer.stored, interrupted and writer.stored < schedule.total)
 
 
 def room(used: Iterable[Arm], at_once: int | None = None) -> int:
