@@ -1,8 +1,8 @@
 """Kill a run at 50 random instants (`kill -9`), and go on each time: nothing is lost, nothing is run twice.
 
-`python benchmarks/soak_kill.py [KILLS [SEED]]`. The arms are a process per trial and a function. The instants lie anywhere
-within the time that a run takes by itself, from its first import to its seal; a run that comes to its end is looked at
-whole, and another one is begun. It ends with exit code 1 where anything is missing, doubled, or left behind.
+`python benchmarks/soak_kill.py [KILLS [SEED]]`. The arms are a process per trial and a function. The instants lie
+anywhere within the time that a run takes by itself, from its first import to its seal; a run that comes to its end is
+looked at whole, and another one is begun. It ends with exit code 1 where anything is missing, doubled, or left behind.
 """
 
 from __future__ import annotations

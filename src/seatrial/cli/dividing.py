@@ -50,11 +50,13 @@ class Division:
 
     def lines(self) -> list[str]:
         """Every shard, for people."""
-        lines = [f"{len(self.loads)} shard{'' if len(self.loads) == 1 else 's'}"]
+        lines = [_count(len(self.loads), "shard")]
         for name, load in zip(self.matrix["shard"], self.loads, strict=True):
             seconds = load.takes_ms(self.at_once) / 1000
             took = f", about {spoken(seconds)}, {self.at_once} at once" if self.known else ""
-            lines.append(f"  {name}  {len(load.cases)} cases, {load.trials} trials{took}")
+            lines.append(
+                f"  {name}  {_count(len(load.cases), 'case')}, {_count(load.trials, 'trial')}{took}"
+            )
         if not self.known:
             each = sharding.ASSUMED_MS // 1000
             lines.append(f"No baseline tells how long trials take: each is taken for {each} s.")
@@ -118,3 +120,7 @@ def sharded(manifest: Manifest, divided: Sharding, *, seeded: bool) -> Manifest:
         manifest = manifest.model_copy(update={"seed": sharding.seed_of(manifest)})
     digest = sharding.plan_digest(manifest)
     return manifest.model_copy(update={"sharding": divided.model_copy(update={"plan": digest})})
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
