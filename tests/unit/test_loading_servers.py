@@ -142,6 +142,15 @@ def test_nothing_is_passed_through_to_a_server_that_is_never_started():
         "`test` and never started. Write `targets: {test: pass_through}` in fixture `files`"
     )
 
+    rule = MOCKS.replace(
+        "TOOL: {rules: [{answer: x}]}", "read_file: {rules: [{when: {a: 1}, answer: x}]}"
+    )
+    falls = rule.replace("type: answers", "type: answers\nreplay: fall_through")
+    assert problems(more, files=never, mocks=rule) == []
+    (why,) = problems(more, files=never, mocks=falls)
+    assert "`read_file` is passed through to server `files`, which is `mock`" in why
+    assert problems(more, files=never, mocks=falls.replace("rules:", "answer: y, rules:")) == []
+
 
 def test_a_server_that_is_never_started_must_say_in_its_fixture_what_only_reads():
     more = "servers: [files]\nanswers: mocks\n"
