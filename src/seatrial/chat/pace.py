@@ -8,6 +8,7 @@ round of answers. What came to nothing by itself is asked again, twice at most.
 from __future__ import annotations
 
 import datetime as dt
+import math
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
@@ -71,6 +72,7 @@ class Pace:
         self._usual = 0.0
         """Tokens of a request, on average lately."""
         self._open_at = 0.0
+        self._slowed_at = 0.0
         self._room: anyio.CapacityLimiter | None = None
         self._well = 0
 
@@ -102,11 +104,14 @@ class Pace:
         """
         retry = 0
         while True:
+            began = math.inf
             try:
                 async with self._admitted(waiting):
+                    began = anyio.current_time()
                     answer = await request()
             except Unanswered as error:
-                if error.busy:
+                # Of those that went on side by side the first one says it for all.
+                if error.busy and began >= self._slowed_at:
                     self._slow_down()
                 wait = _wait(error, retry)
                 if error.busy and wait <= MOST_WAIT_SECONDS:
@@ -162,6 +167,7 @@ class Pace:
         if room is not None:
             room.total_tokens = max(1, min(room.borrowed_tokens + 1, room.total_tokens) // 2)
             self._well = 0
+            self._slowed_at = anyio.current_time()
 
     def _speed_up(self) -> None:
         room = self._room
