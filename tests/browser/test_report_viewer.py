@@ -12,7 +12,7 @@ from tests.browser.chromium import PROGRAM, Chromium, chromium
 from tests.report_samples import HOSTILE, REFUND
 
 from seatrial import report
-from seatrial.report.escaping import legible
+from seatrial.escaping import legible
 from seatrial.verdicts import Outcome
 
 pytestmark = [

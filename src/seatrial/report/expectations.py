@@ -45,7 +45,7 @@ from seatrial.documents.checks import (
     ToolOrder,
     calls_of,
 )
-from seatrial.report.escaping import clipped, legible
+from seatrial.escaping import clipped, legible
 
 _LABEL_SHOWN = 500
 

@@ -7,7 +7,7 @@ import re
 from junitparser import Attr, Error, Failure, IntAttr, JUnitXml, Skipped, TestCase, TestSuite
 
 from seatrial.compare import CaseComparison
-from seatrial.report.escaping import clipped, legible
+from seatrial.escaping import clipped, legible
 from seatrial.report.evidence import Evidence, headline, nothing_valid
 from seatrial.verdicts import Gate, Outcome
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seatrial.compare import CaseComparison, Tally
+from seatrial.escaping import clipped, legible
 from seatrial.report.casefile import case_summary, weight
-from seatrial.report.escaping import clipped, legible
 from seatrial.report.evidence import Evidence, Side
 
 SENTENCE_SHOWN = 600

@@ -17,7 +17,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from seatrial.compare import PassK, Ties
-from seatrial.report.escaping import character_references, page_text
+from seatrial.escaping import character_references, page_text
 from seatrial.report.evidence import Evidence, headline
 from seatrial.report.overview import invalid_causes, percent, points, selection_reasons, shown
 

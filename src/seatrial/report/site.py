@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from seatrial.errors import StorageError, UsageError
+from seatrial.escaping import embedded_json, script_data
 from seatrial.report.casefile import case_file, raw_file
-from seatrial.report.escaping import embedded_json, script_data
 from seatrial.report.evidence import Evidence
 from seatrial.report.overview import regression, table
 from seatrial.report.pages import pages

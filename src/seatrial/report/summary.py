@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from seatrial.compare import BaselineInfo, CaseComparison, Tally
-from seatrial.report.escaping import clipped, fenced, prose, verbatim
+from seatrial.escaping import clipped, fenced, prose, verbatim
 from seatrial.report.evidence import Evidence, headline
 from seatrial.report.overview import invalid_causes, percent, points
 from seatrial.verdicts import Gate, Outcome

@@ -11,8 +11,8 @@ from typing import Any
 
 from seatrial.costs import amount
 from seatrial.documents import digest
+from seatrial.escaping import clipped, legible
 from seatrial.records import TrialRecord
-from seatrial.report.escaping import clipped, legible
 from seatrial.report.steps import Step, Trajectory, answer_text, flattened, neutral, trajectory
 from seatrial.trace import Called, Change, Replied, Trace
 

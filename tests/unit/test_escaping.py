@@ -7,7 +7,7 @@ import re
 import pytest
 from markdown import Markdown
 
-from seatrial.report.escaping import (
+from seatrial.escaping import (
     clipped,
     embedded_json,
     fenced,
