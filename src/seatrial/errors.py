@@ -8,6 +8,7 @@
     ├── BaselineError          no baseline, or one that cannot be read (2)
     │   └── NothingReleased    nobody has released anything yet: not a mistake, but no evidence
     ├── StorageError           the run folder cannot be written or read on (4)
+    ├── ForgeError             a forge did not take what it was told; the ruling stands (4)
     ├── ArmError               an agent could not be carried through a trial; the runner turns it
     │                          into an invalid record, it never ends a run
     ├── SimulatorError         a simulated person did not do its part; an invalid record as well
@@ -103,6 +104,21 @@ class StorageError(Error):
     """The run folder cannot be written or read on; what was stored is intact."""
 
     exit_code = ExitCode.INTERNAL
+
+
+class ForgeError(Error):
+    """A forge did not take a status or a comment. That never changes a ruling."""
+
+    exit_code = ExitCode.INTERNAL
+
+    def __init__(
+        self, message: str, *, hint: str = "", status: int | None = None, passing: bool = False
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        """Of its answer; None where there was none."""
+        self.passing = passing
+        """It may go away by itself."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -25,6 +25,7 @@ from seatrial.cli.merge import merge
 from seatrial.cli.monitor import monitor
 from seatrial.cli.new import new
 from seatrial.cli.plan import plan
+from seatrial.cli.posting import post
 from seatrial.cli.power import power
 from seatrial.cli.regrade import regrade
 from seatrial.cli.release import release
@@ -38,7 +39,7 @@ from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
     init, new, list_documents, check, fmt, schema, plan, run, merge, regrade, compare, diff, gate, report,
-    release, baseline, power, selftest, monitor, world, gateway, record,
+    post, release, baseline, power, selftest, monitor, world, gateway, record,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 
