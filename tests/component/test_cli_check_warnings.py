@@ -80,3 +80,17 @@ def test_right_documents_are_a_log_without_results():
     Path("fixtures/spare sails.yaml").unlink()
 
     assert json.loads(check("--format=sarif").output)["runs"][0]["results"] == []
+
+
+def test_what_looks_real_is_told_until_it_is_allowed_with_a_reason():
+    case = harbour.CASE.replace("tags: [berth]", "tags: [berth]\nowner: desk@harbour.no")
+    Path("cases/take.yaml").write_text(case, "utf-8")
+    assert "cases/take.yaml:9:8: warning: `desk@harbour.no` looks like" in check("cases").output
+
+    Path("real-data.yaml").write_text("- {value: desk@harbour.no}\n", "utf-8")
+    told = check()
+    assert told.exit_code == 2
+    assert "real-data.yaml:1:1: entry 1 is no `value` with a `reason`" in told.output
+
+    Path("real-data.yaml").write_text("- {value: desk@harbour.no, reason: Invented.}\n", "utf-8")
+    assert "looks like" not in check().output

@@ -30,8 +30,15 @@ WARNINGS = {
     "few-negative",
     "already-so",
     "all-skippable",
+    "real-mail",
+    "real-host",
+    "real-iban",
+    "real-card",
+    "real-id",
+    "real-phone",
+    "real-data",
 }
-"""Codes that tests/unit/test_loading_advice.py shows."""
+"""Codes that tests/unit/test_loading_advice.py and test_loading_lifelike.py show."""
 
 
 def test_every_code_has_its_line_in_the_reference():

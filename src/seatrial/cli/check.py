@@ -12,6 +12,7 @@ from seatrial.errors import ExitCode, InvalidDocuments, Problem, UsageError, pri
 
 if TYPE_CHECKING:
     from seatrial.documents import Catalog
+    from seatrial.loading import Tree
 
 
 @click.command()
@@ -108,7 +109,10 @@ def check(
         problems, asked = found.problems, found.asked
     warnings: list[Problem] = []
     if catalog is not None and not problems:
-        doubtful = _doubts(catalog, stale_after)
+        try:
+            doubtful = _doubts(root, files, catalog, stale_after)
+        except InvalidDocuments as error:
+            doubtful, problems = (), error.problems
         warnings = [from_here(root, p) for p in doubtful if is_meant(p.path, shown)]
     here = [p for p in problems if is_meant(p.path, shown)]
     if not prove or catalog is None or problems:
@@ -137,12 +141,16 @@ def check(
     return ExitCode.USAGE if wrong or (strict and warnings) else ExitCode.OPEN
 
 
-def _doubts(catalog: Catalog, stale_after: int) -> tuple[Problem, ...]:
+def _doubts(root: Path, files: Tree, catalog: Catalog, stale_after: int) -> tuple[Problem, ...]:
     import datetime as dt
 
     from seatrial.loading.advice import doubts
+    from seatrial.loading.lifelike import ALLOWED, allowed, lifelike
 
-    return doubts(catalog, dt.datetime.now(dt.UTC).date(), stale_after)
+    today = dt.datetime.now(dt.UTC).date()
+    there = (root / ALLOWED).is_file()
+    may_stay = allowed((root / ALLOWED).read_bytes() if there else None)
+    return tuple(sorted((*doubts(catalog, today, stale_after), *lifelike(files, may_stay))))
 
 
 def _path_of(catalog: Catalog, case: str) -> str:
