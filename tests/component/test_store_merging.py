@@ -167,6 +167,17 @@ def test_shard_that_is_not_there_is_named_with_its_trials_and_leaves_the_gate_un
     assert "incomplete_run" in {ground.kind for ground in ruling.grounds}
 
 
+def test_shard_alone_leaves_the_gate_undecided_and_says_what_it_is(shards: list[Path]):
+    ruling = rule(held(Run.open(shards[0])))
+
+    texts = {ground.kind: ground.text for ground in ruling.grounds}
+    assert ruling.ruling is not Gate.OPEN
+    assert (
+        "this is shard 1/3 of a run: put all of them together with `seatrial merge`"
+        in (texts["incomplete_run"])
+    )
+
+
 def test_shard_that_was_killed_gives_what_it_has_and_the_rest_is_missing(
     shards: list[Path], tmp_path: Path
 ):

@@ -73,6 +73,7 @@ def compare(
             "suite": candidate.manifest.suite,
             "run": candidate.manifest.run,
             "ended": candidate.ended,
+            "shard": str(candidate.manifest.sharding or ""),
             "candidate_arm": candidate.arm,
             "candidate_version": candidate.version,
             "baseline": about or (_about(baseline) if baseline else None),

@@ -309,6 +309,8 @@ class Comparison(_Record):
     run: str
     ended: bool = True
     """The run is over: it is not going on, and was not killed."""
+    shard: str = ""
+    """`3/8`, where the run is only this part of one; empty for a whole run."""
     candidate_arm: str
     candidate_version: str = ""
     regraded_from: str = ""

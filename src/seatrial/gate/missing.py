@@ -141,11 +141,16 @@ def _incomplete(matter: Matter) -> Iterator[Brief]:
     missing = sum(c.planned - _recorded(c) for c in cases)
     if missing:
         planned = sum(c.planned for c in matter.comparison.cases)
+        how = f"go on with `seatrial run --resume {matter.comparison.run}`"
+        if matter.comparison.shard:
+            how = (
+                f"this is shard {matter.comparison.shard} of a run: put all of them together with "
+                "`seatrial merge`"
+            )
         yield brief(
             "incomplete_run",
             "undecided",
-            f"{missing} of {planned} planned trials have no record; go on with "
-            f"`seatrial run --resume {matter.comparison.run}`",
+            f"{missing} of {planned} planned trials have no record; {how}",
             f"{missing} planned trials have no record",
             cases,
             numbers={"missing": float(missing)},
