@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -234,6 +237,31 @@ def test_traces_that_became_shorter_or_longer_are_refused(shards: list[Path], tm
         with pytest.raises(StorageError, match="is not what the run left there"):
             merged(shards, tmp_path / "whole")
     assert not (tmp_path / "whole").exists()
+
+
+@pytest.mark.parametrize("most", [1_000, 20_000])
+def test_full_disk_leaves_nothing_behind_and_the_shards_as_they_were(tmp_path: Path, most: int):
+    """Before the first trial is merged, and amid them."""
+    shards = written(tmp_path, {"a": "p" * 150, "b": "p" * 150}, 2)
+    program = (
+        "import resource, sys\n"
+        "from seatrial.cli import main\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))\n"
+        "main(['merge', *sys.argv[2:], '--out', sys.argv[1]])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "whole"), *map(str, shards)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+    assert done.returncode == 4
+    assert "whole cannot be written: File too large\n  → free some space" in done.stderr
+    assert not (tmp_path / "whole").exists()
+    assert merged(shards, tmp_path / "again").whole
 
 
 def test_shard_given_twice_is_refused(shards: list[Path], tmp_path: Path):

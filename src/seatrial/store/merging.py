@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from seatrial.errors import StorageError
 from seatrial.records import Manifest
 from seatrial.store.shards import Shard, Stub
 from seatrial.store.writer import Writer
@@ -36,7 +37,14 @@ def merge(
         UsageError: the folder is in use or holds something already.
         StorageError: a shard was altered or cannot be read, or the folder cannot be written.
     """
-    with Writer.create(folder, manifest, shards[0].documents()) as writer:
+    new = not folder.exists()
+    try:
+        writer = Writer.create(folder, manifest, shards[0].documents())
+    except StorageError:
+        if new:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    with writer:
         try:
             for shard in shards:
                 writer.take_in(shard, partial(seen, shard))

@@ -179,7 +179,11 @@ class Writer:
             for lines in shard.journal(at, seen):
                 self._journal.append(lines)
         except OSError as error:
-            raise self._refuse(error) from error
+            self._failed = StorageError(
+                f"{self.folder} cannot be written: {error.strerror}",
+                hint="free some space, then merge again; the shards are as they were",
+            )
+            raise self._failed from error
         self.stored += shard.records
 
     def close(self) -> None:
