@@ -27,13 +27,13 @@ from seatrial.cli.new import new
 from seatrial.cli.plan import plan
 from seatrial.cli.posting import post
 from seatrial.cli.power import power
+from seatrial.cli.record_case import record
 from seatrial.cli.regrade import regrade
 from seatrial.cli.release import release
 from seatrial.cli.report import report
 from seatrial.cli.run import run
 from seatrial.cli.schema import schema
 from seatrial.cli.selftest import selftest
-from seatrial.cli.taping import record
 from seatrial.cli.world import world
 from seatrial.errors import Error, ExitCode, printable
 
