@@ -94,3 +94,14 @@ def test_what_looks_real_is_told_until_it_is_allowed_with_a_reason():
 
     Path("real-data.yaml").write_text("- {value: desk@harbour.no, reason: Invented.}\n", "utf-8")
     assert "looks like" not in check().output
+
+
+def test_a_secret_is_no_warning():
+    key = "AKIA" + "Q7RT5WXZ2MN8KLP4"
+    Path("cases/take.yaml").write_text(harbour.CASE.replace("Berth b-1 for", f"{key} for"), "utf-8")
+
+    told = check()
+
+    assert told.exit_code == 2
+    assert "cases/take.yaml:9:7: `AKIA…` looks like a secret" in told.output
+    assert "1 problem in 1 file, 1 warning" in told.output

@@ -37,6 +37,7 @@ WARNINGS = {
     "real-id",
     "real-phone",
     "real-data",
+    "secret",
 }
 """Codes that tests/unit/test_loading_advice.py and test_loading_lifelike.py show."""
 

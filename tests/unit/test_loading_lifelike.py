@@ -98,3 +98,14 @@ def test_what_is_allowed_with_a_reason_may_stay_and_an_allowance_in_vain_is_told
 def test_nothing_is_allowed_without_a_reason_or_altogether(text: str):
     with pytest.raises(InvalidDocuments):
         allowed(text.encode())
+
+
+def test_a_secret_is_an_error_and_not_repeated():
+    key = "AKIA" + "Q7RT5WXZ2MN8KLP4"
+
+    (found,) = lifelike({"cases/a.yaml": f"a: b\ntask: use {key} now\n".encode()}, Allowed())
+
+    assert (found.code, found.level, found.line, found.column) == ("secret", "error", 2, 11)
+    assert key[4:] not in found.render()
+    may_stay = allowed(b"- {value: AKIAQ7*, reason: Invented for this case.}\n")
+    assert lifelike({"cases/a.yaml": f"task: {key}\n".encode()}, may_stay) == ()

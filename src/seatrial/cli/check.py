@@ -112,8 +112,11 @@ def check(
         try:
             doubtful = _doubts(root, files, catalog, stale_after)
         except InvalidDocuments as error:
-            doubtful, problems = (), error.problems
-        warnings = [from_here(root, p) for p in doubtful if is_meant(p.path, shown)]
+            doubtful = error.problems
+        problems = tuple(p for p in doubtful if p.level == "error")
+        warnings = [
+            from_here(root, p) for p in doubtful if p.level == "warning" and is_meant(p.path, shown)
+        ]
     here = [p for p in problems if is_meant(p.path, shown)]
     if not prove or catalog is None or problems:
         elsewhere = len(problems) - len(here)

@@ -22,6 +22,11 @@ ALLOWED = "real-data.yaml"
 
 _ANY = re.compile(rb"@|://|\+\d|\d[\d -]{7}|[A-Z]{2}\d\d|\d{3}\.\d{3}")
 """What a file holds that can hold anything of interest."""
+_MAY_BE_SECRET = re.compile(
+    rb"PRIVATE KEY|eyJ|\bA[KS]IA|\bgh[pousr]_|github_pat_|glpat-|xox[abeprs]-|AIza|_(?:live|test)_|\bsk-|npm_|pypi-|"
+    rb"://[^\s/@]+:[^\s/@]+@|earer "
+)
+"""What a file holds that can hold a secret; the forms themselves are those of `stand_ins`."""
 _MAIL = re.compile(r"[\w.%+-]+@((?:[\w-]+\.)+[A-Za-z]{2,24})\b")
 _URL = re.compile(r"\b(?:https?|wss?|ftp)://[^\s\"'`<>{}\[\]()]+")
 _OWN_URL = re.compile(r"""^\s*(?:- )?["']?(?:url|\$schema|\$id|\$ref)["']?:""")
@@ -121,8 +126,10 @@ def lifelike(files: Mapping[str, bytes], may_stay: Allowed) -> tuple[Problem, ..
         files: path → content, all of them files of documents that can be read.
         may_stay: what may look real; what of it is met is noted there.
     """
-    found = []
+    found: list[Problem] = []
     for path, data in files.items():
+        if _MAY_BE_SECRET.search(data):
+            found += _secrets(path, data.decode("utf-8", "replace"), may_stay)
         if _ANY.search(data) is None:
             continue
         for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
@@ -136,6 +143,19 @@ def lifelike(files: Mapping[str, bytes], may_stay: Allowed) -> tuple[Problem, ..
             message = f"`{value}` is allowed, and nothing here is so"
             found.append(Problem(ALLOWED, 1, 1, message, "Remove it", "real-data", "warning"))
     return tuple(sorted(found))
+
+
+def _secrets(path: str, text: str, may_stay: Allowed) -> Iterator[Problem]:
+    """An error each: a secret in a file is known to all who read the repository. It is not repeated here."""
+    from seatrial.stand_ins.finding import secrets_in  # noqa: PLC0415 - it loads phonenumbers
+
+    for start, secret in secrets_in(text):
+        if not may_stay.holds(secret):
+            line = text.count("\n", 0, start) + 1
+            column = start - text.rfind("\n", 0, start)
+            message = f"`{secret[:4]}…` looks like a secret"
+            hint = f"Take it out, and exchange it where it is in use; or allow it with a reason in {ALLOWED}"
+            yield Problem(path, line, column, message, hint, "secret")
 
 
 def _in_line(line: str, *, hosts: bool) -> Iterator[tuple[int, str, str, str]]:

@@ -123,6 +123,12 @@ def found(value: Json, place: str, *, ids: bool) -> Iterator[Found]:
             yield one
 
 
+def secrets_in(text: str) -> Iterator[tuple[int, str]]:
+    """Secrets that can be told by their form: where each begins, and itself."""
+    for secret in _SECRET.finditer(text):
+        yield secret.start(), secret.group()
+
+
 def may_not_be_kept(key: str, number: int) -> bool:
     """Whether a number is more than one, by the key that it is under."""
     return number >= SMALLEST_ID and _by_key(key, str(number), person=False) is not None
