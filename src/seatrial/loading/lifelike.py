@@ -21,7 +21,7 @@ ALLOWED = "real-data.yaml"
 """A file beside the folders of documents: a list of `value` (`*` stands for anything) and `reason`."""
 
 _ANY = re.compile(rb"@|://|\+\d|\d[\d -]{7}|[A-Z]{2}\d\d|\d{3}\.\d{3}")
-"""What a file holds that can hold anything of interest."""
+"""What a line holds that can hold anything of interest."""
 _MAY_BE_SECRET = re.compile(
     rb"PRIVATE KEY|eyJ|\bA[KS]IA|\bgh[pousr]_|github_pat_|glpat-|xox[abeprs]-|AIza|_(?:live|test)_|\bsk-|npm_|pypi-|"
     rb"://[^\s/@]+:[^\s/@]+@|earer "
@@ -132,7 +132,10 @@ def lifelike(files: Mapping[str, bytes], may_stay: Allowed) -> tuple[Problem, ..
             found += _secrets(path, data.decode("utf-8", "replace"), may_stay)
         if _ANY.search(data) is None:
             continue
-        for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+        for number, raw in enumerate(data.splitlines(), 1):
+            if _ANY.search(raw) is None:
+                continue
+            line = raw.decode("utf-8", "replace")
             for start, value, what, code in _in_line(line, hosts=not path.startswith("arms/")):
                 if not may_stay.holds(value):
                     message = f"`{value}` looks like {what}"
