@@ -4,13 +4,14 @@
 set -euo pipefail
 
 venv="$RUNNER_TEMP/seatrial-venv"
+home="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)"
 
 python3 -c 'import sys; sys.exit("Seatrial needs Python 3.11 or newer: use actions/setup-python") if sys.version_info < (3, 11) else None'
 python3 -m venv --clear "$venv"
 "$venv/bin/python" -I -m pip install --quiet --disable-pip-version-check --no-input \
-    --require-hashes --only-binary :all: -r "$GITHUB_ACTION_PATH/requirements/runtime.lock"
+    --require-hashes --only-binary :all: -r "$home/requirements/runtime.lock"
 
 # The package is plain Python: a path entry is all there is to install.
 site="$("$venv/bin/python" -I -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
-printf '%s\n' "$GITHUB_ACTION_PATH/src" > "$site/seatrial.pth"
+printf '%s\n' "$home/src" > "$site/seatrial.pth"
 "$venv/bin/python" -I -m seatrial --version

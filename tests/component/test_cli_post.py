@@ -112,6 +112,24 @@ def test_comment_on_a_regressed_case_names_step_counts_and_command(hub: Hub):
     assert hub.status()["target_url"] == "https://pages.example.com/r/"
 
 
+@pytest.mark.parametrize(
+    ("revision", "said"),
+    [
+        (HEAD, ""),
+        (MERGE, ""),
+        ("d" * 40, f"Warning: the run is of commit {'d' * 12}, and is told of {'a' * 12}\n"),
+    ],
+)
+def test_run_of_another_commit_is_told_of(hub: Hub, revision: str, said: str):
+    stored("released", GOOD, "clerk-1")
+    stored("candidate", FINE, revision=revision)
+
+    result = seatrial("post", "result", "candidate", "--baseline", "released")
+
+    assert (result.exit_code, result.stderr) == (0, said)
+    assert f"of commit {revision[:12]}) against" in hub.comments[0]["body"]
+
+
 def test_lines_are_linked_from_the_root_of_the_repository(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -66,6 +66,13 @@ def test_case_has_its_step_check_counts_of_both_sides_link_and_command(told: Tol
     assert "```sh\nseatrial run --suite smoke --arm helpdesk-candidate --case refund-needs" in case
 
 
+def test_commit_that_was_run_stands_beside_the_one_that_it_is_told_of(told: Told):
+    text = comment(replace(told, revision="fedcba987654 with uncommitted changes"))
+
+    assert f"Candidate **helpdesk-candidate 1.5.0** for `{COMMIT[:12]}` (suite smoke, run " in text
+    assert ", of commit fedcba987654 with uncommitted changes) against **" in text
+
+
 def test_place_in_a_folder_of_the_repository_is_linked_there(told: Told):
     assert f"/blob/{COMMIT}/agents/desk/cases/task/" in comment(replace(told, folder="agents/desk"))
 
@@ -145,7 +152,7 @@ def test_ruling_alone_is_told_with_its_grounds(told: Told):
     text = comment(Told(ruling=told.ruling))
 
     assert text.splitlines()[2].startswith("## 🔴 Gate closed")
-    assert f"Of `{COMMIT[:12]}`." in text
+    assert f"For `{COMMIT[:12]}`." in text
 
 
 def test_before_and_without_a_ruling_there_is_no_word_of_one(told: Told):

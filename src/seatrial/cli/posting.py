@@ -130,6 +130,7 @@ def result(
     except Error as error:
         desk.no_ruling(f"Nothing can be ruled on the run: {error.message}")
         raise
+    desk.compare(told.revision)
     return desk.post(
         forge.State.of(told.ruling.ruling),
         told.ruling.headline,
@@ -183,6 +184,7 @@ def _of_run(
         cases=cases,
         commands={case.case: evidence.reproduction(case.case) for case in cases},
         report=report or "",
+        revision=evidence.revision(),
         folder="" if folder == "." else folder,
     )
 
@@ -256,6 +258,17 @@ class _Desk:
         from seatrial import forge
 
         return forge.marker(self.context)
+
+    def compare(self, revision: str) -> None:
+        """Tell of a run that is neither of the commit it is told of nor of the workflow's (a merge that is tried)."""
+        import os
+
+        ran = revision.partition(" ")[0]
+        known = (self.subject.commit, os.environ.get("GITHUB_SHA", ""))
+        if ran and not any(commit.startswith(ran) for commit in known):
+            _say(
+                "warning", f"the run is of commit {ran}, and is told of {self.subject.commit[:12]}"
+            )
 
     def no_ruling(self, why: str, *, if_running: bool = False) -> ExitCode:
         """Say that there is no ruling, and why."""

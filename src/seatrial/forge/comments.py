@@ -42,6 +42,8 @@ class Told:
     """Case → the command that runs it again."""
     report: str = ""
     """Where the report is served, the folder or its `index.html`; empty where it is not."""
+    revision: str = ""
+    """The commit that was run, shortened, and whether the work tree differed from it; empty where that is not known."""
     folder: str = ""
     """Where the places of expectations begin within the repository; empty at its root."""
 
@@ -118,15 +120,16 @@ def _about(told: Told, subject: Subject, url: str) -> str:
     lines = []
     if (comparison := told.comparison) is not None:
         candidate = f"{comparison.candidate_arm} {comparison.candidate_version}".rstrip()
+        ran = f", of commit {_prose(told.revision)}" if told.revision else ""
         lines.append(
-            f"Candidate **{_prose(candidate)}** at {_commit(subject)} (suite {_prose(comparison.suite)}, "
-            f"run {_prose(comparison.run)}) against {_baseline(comparison)}."
+            f"Candidate **{_prose(candidate)}** for {_commit(subject)} (suite {_prose(comparison.suite)}, "
+            f"run {_prose(comparison.run)}{ran}) against {_baseline(comparison)}."
         )
         counts = Counter(case.outcome.value for case in comparison.cases)
         if counts:
             lines.append(" · ".join(f"{count} {what}" for what, count in counts.most_common()))
     else:
-        lines.append(f"Of {_commit(subject)}.")
+        lines.append(f"For {_commit(subject)}.")
     pages = [("The report", told.report), ("The run", url if url != told.report else "")]
     lines.append(" ".join(see for what, where in pages if (see := _see(what, where))))
     return "\n\n".join(line for line in lines if line)
