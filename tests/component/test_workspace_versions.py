@@ -126,6 +126,23 @@ def test_required_case_that_a_change_pins_to_the_released_version_is_told_as_rem
     assert ruled.exit_code != 0
 
 
+def test_ledger_of_a_release_takes_no_trials_of_cases_that_another_version_answers():
+    answered("--arm", "three")
+    released = seatrial(
+        "release", "r", "--approved-by", "Rita", "--arm", "three", "--to", "base", "--allow-dirty", "a test",
+    )  # fmt: skip
+    assert released.exit_code == 0, released.output
+
+    done = seatrial(
+        "baseline", "record", "--suite", "all", "--baseline", "base", "--trials", "2", "--out", "n"
+    )
+
+    assert done.exit_code == 0, done.output
+    assert {(r.case, r.version) for r in Run.open(Path("n")).records()} == {
+        ("any", "3.0"), ("live", "3.0"),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -246,6 +246,8 @@ def _planned(
         reason = f"{have} of {target} valid trials so far"
         if case.id in left_out:
             wanted, reason = 0, left_out[case.id]
+        if case.version not in (None, documents.arms[arm].version):
+            wanted, reason = 0, f"version {case.version} answers it"
         planned.append(
             PlannedCase(
                 case=case.id,
