@@ -334,3 +334,58 @@ def test_redirection_is_not_followed_with_the_token(side: Side):
     side.hub.next(STATUS, Fails(status=301, headers={"location": "http://127.0.0.1:1/x"}))
 
     assert side.post()[0].status == 301
+
+
+def test_list_that_never_ends_is_given_up_and_no_second_comment_written(side: Side):
+    more = {"link": '<https://elsewhere.example.com/?page=2>; rel="next"'}
+    side.hub.next(LIST, *[Fails(status=200, body=b"[]", headers=more)] * 100)
+
+    (failure,) = side.post()
+
+    assert "has more than 10,000 items" in failure.message
+    assert side.hub.comments == []
+
+
+@pytest.mark.parametrize("body", [b"{}", b"null", b'"text"'])
+def test_list_that_is_none_is_told_and_no_second_comment_written(side: Side, body: bytes):
+    side.hub.next(LIST, Fails(status=200, body=body))
+
+    (failure,) = side.post()
+
+    assert "what is no list" in failure.message
+    assert side.hub.comments == []
+
+
+def test_items_of_a_list_that_are_no_comments_are_passed_over(side: Side):
+    strange = b'[null, 1, "x", {}, {"id": "1", "body": null, "user": null}, {"user": []}]'
+    side.hub.next(LIST, Fails(status=200, body=strange))
+
+    assert side.post() == ()
+    assert len(side.hub.comments) == 1
+
+
+def test_answer_without_end_is_not_read_to_its_end(side: Side):
+    side.hub.next(PULL, Fails(status=200, body=b" " * 33_000_000))
+
+    (failure,) = side.post()
+
+    assert "answered with more than 32,000,000 bytes" in failure.message
+
+
+def test_without_patience_nothing_is_asked_twice(hub: Hub):
+    hub.next(STATUS, Fails(status=502))
+    hub.next(CREATE, Fails(status=502))
+    headers = {"Authorization": f"Bearer {github_api.TOKEN}"}
+    with Api(hub.url, headers, patience=0) as opened:
+        failures = post(GitHub(opened, SUBJECT), SUBJECT, CLOSED, MARK, MARK)
+
+    assert [f.status for f in failures] == [502, 502]
+    assert hub.asked == [STATUS, PULL, LIST, CREATE]
+
+
+def test_commenting_where_there_is_no_pull_request_is_refused_before_anything_is_asked(hub: Hub):
+    subject = Subject(repository=github_api.REPOSITORY, commit=COMMIT)
+    with api(hub.url, []) as opened, pytest.raises(ForgeError, match="no pull request"):
+        GitHub(opened, subject).comment(MARK, MARK)
+
+    assert hub.asked == []

@@ -161,7 +161,7 @@ class Api:
     ) -> Reply:
         try:
             with self._client.stream(method, path, json=body, params=query) as response:
-                data = b""
+                data = bytearray()
                 for chunk in response.iter_bytes():
                     data += chunk
                     if len(data) > _MOST_BYTES:
@@ -174,8 +174,8 @@ class Api:
         except (httpx.InvalidURL, UnicodeError) as error:
             raise ForgeError(f"{self.host} is no address: {printable(str(error))}") from error
         if 200 <= response.status_code < 300:
-            return Reply(self._json(data), "next" in response.links)
-        refused = self._refused(method, path, response, data)
+            return Reply(self._json(bytes(data)), "next" in response.links)
+        refused = self._refused(method, path, response, bytes(data))
         seconds = self._busy(response, refused.message)
         if seconds is not None:
             raise _Busy(refused, seconds)
