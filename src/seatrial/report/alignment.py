@@ -13,9 +13,14 @@ Kind = Literal["same", "wording", "answer", "arguments", "baseline_only", "candi
 """wording: another text was said or replied. answer: the same call was answered otherwise.
 arguments: the same tool was called with other arguments."""
 
-_GAP = 1.0
-_ARGUMENTS_COST = 0.9
-_ANSWER_COST = 0.05
+# Whole numbers, so that equal costs are equal in whatever order they are added up.
+_ONE = 1_000_000 << 20
+_DIFFERS = 1
+"""Far less than any cost: among alignments of equal cost the one with fewer rows that differ is taken, which is
+the same seen from either side."""
+_GAP = _ONE + _DIFFERS
+_ARGUMENTS_COST = 900_000
+_ANSWER_COST = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ def align(baseline: Sequence[Step], candidate: Sequence[Step]) -> tuple[Row, ...
     a turn, calls are aligned by edit distance (Needleman and Wunsch 1970): only calls of the same tool can
     stand beside each other; that costs nothing when arguments and answer are the same, and otherwise the
     share of arguments that differ; a step without a partner costs 1. Among alignments of equal cost
-    a step finds its partner as early as possible.
+    fewer rows differ, and then a step finds its partner as early as possible.
     """
     left, right = _by_turn(baseline), _by_turn(candidate)
     rows: list[Row] = []
@@ -119,13 +124,17 @@ def _same(old: Step, new: Step) -> bool:
     return old.name == new.name and old.compared == new.compared and old.result == new.result
 
 
-def _cost(old: Step, new: Step) -> float | None:
+def _cost(old: Step, new: Step) -> int | None:
     """What it costs to set two steps side by side; None when they cannot stand so."""
     if old.name != new.name:
         return None
     paths = old.compared.keys() | new.compared.keys()
-    other = len(_differing(old, new)) / len(paths) if paths else 0.0
-    return _ARGUMENTS_COST * other + (_ANSWER_COST if old.result != new.result else 0.0)
+    other = len(_differing(old, new))
+    cost = _ARGUMENTS_COST * other // len(paths) if paths else 0
+    if old.result != new.result:
+        cost += _ANSWER_COST
+    differs = other or (old.result != new.result and old.kind == "called")
+    return (cost << 20) + (_DIFFERS if differs else 0)
 
 
 def _differing(old: Step, new: Step) -> tuple[str, ...]:
