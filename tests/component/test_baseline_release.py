@@ -283,7 +283,7 @@ def test_dirty_run_needs_a_reason_which_is_kept(tree: WorkTree):
 def test_run_outside_of_git_needs_a_reason_and_a_folder(tmp_path: Path, tree: WorkTree):
     run = recorded(tree, revision=None)
 
-    with pytest.raises(UsageError, match="made outside of git"):
+    with pytest.raises(UsageError, match="made outside of git or before the first commit"):
         released(tree, run, repository=None, to=tmp_path / "to")
     with pytest.raises(BaselineError, match="no branch to release to"):
         released(tree, run, repository=None, allow_dirty="no git here")

@@ -78,7 +78,8 @@ def test_what_is_typed_next_is_said():
 
     assert "wrote new/repository/cases/desk/asks-for-the-day.yaml" in output
     assert "  cd new/repository\n  seatrial check --prove\n" in output
-    assert "seatrial run --suite desk --arm desk-1" in output
+    assert "commit -m 'The first cases'\n  seatrial run --suite desk --arm desk-1\n" in output
+    assert "seatrial release latest --approved-by NAME" in output
     assert "replace OWNER/seatrial@COMMIT in .github/workflows/desk.yml" in output
 
 

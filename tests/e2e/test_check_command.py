@@ -157,7 +157,7 @@ def test_a_folder_without_documents_is_a_usage_error(tmp_path: Path):
     assert (code, output) == (2, "")
     assert errors == (
         "Error: . has no documents: no YAML files under cases/, suites/, arms/, fixtures/\n"
-        "  → go to the folder that holds them, or name it: seatrial check FOLDER\n"
+        "  → go to the folder that holds them, or name it: seatrial check FOLDER; `seatrial init` begins one\n"
     )
 
 

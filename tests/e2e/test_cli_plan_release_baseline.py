@@ -192,7 +192,7 @@ def test_plan_outside_of_a_repository_names_the_option_that_helps(
     assert result.exit_code == 2
     assert result.stderr == (
         f"Error: neither {tmp_path}/empty nor a folder above it has cases/ or suites/\n"
-        "  → go to the folder that holds them, or name it with --root\n"
+        "  → go to the folder that holds them, or name it with --root; `seatrial init` begins one\n"
     )
 
 

@@ -117,6 +117,19 @@ def test_wrong_usage_ends_with_2_and_the_next_thing_to_type(tmp_path: Path, word
     assert not (tmp_path / ".seatrial").exists()
 
 
+def test_what_nobody_can_answer_or_no_suite_lists_is_told(tmp_path: Path):
+    _repository(tmp_path, bike_shop.case("a"), bike_shop.case("b", agent="clark"), _rents())
+    case = (tmp_path / "cases" / "a.yaml").read_text(encoding="utf-8")
+    (tmp_path / "cases" / "c.yaml").write_text(case.replace("id: a\n", "id: c\n"), encoding="utf-8")
+
+    done = _seatrial(tmp_path, "run", "--suite", "all", "--trials", "1")
+    unlisted = _seatrial(tmp_path, "run", "--suite", "all", "--case", "c")
+
+    assert done.stdout.splitlines()[0] == "a  rents  1/1 passed"
+    assert "Left out: b, because no arm is of its agent clark; did you mean clerk?" in done.stderr
+    assert "the case is there; put it under `cases:` of suite all" in unlisted.stderr
+
+
 def test_one_case_can_be_asked_for(tmp_path: Path):
     _repository(tmp_path, bike_shop.case("a"), bike_shop.case("b"), _rents())
 

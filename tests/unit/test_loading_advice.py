@@ -34,6 +34,17 @@ def test_a_required_case_that_no_suite_runs_is_told():
     ]
 
 
+def test_a_case_whose_agent_has_no_arm_is_told():
+    case = harbour.CASE.replace("agent: harbour-desk", "agent: harbor-desk")
+
+    (nobodys,) = warned({"cases/take.yaml": case})
+
+    assert (nobodys.code, nobodys.path) == ("no-arm", "cases/take.yaml")
+    assert nobodys.message == (
+        "no arm is of agent `harbor-desk`, so that nothing runs the case; did you mean `harbour-desk`?"
+    )
+
+
 def test_a_review_is_stale_after_so_many_days_and_none_lies_ahead():
     def on(day: str) -> dict[str, str]:
         return {"cases/take.yaml": f"{harbour.CASE}reviewed: {day}\n"}

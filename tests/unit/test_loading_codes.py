@@ -25,6 +25,7 @@ OF_PEOPLE = {"persona-without-name", "unknown-ending"}
 """Codes that tests/unit/test_loading_people.py shows, which takes several fixtures."""
 WARNINGS = {
     "in-no-suite",
+    "no-arm",
     "review-stale",
     "unused-fixture",
     "few-negative",

@@ -103,8 +103,8 @@ def _origin(run: Run, repository: Repository | None, allow_dirty: str) -> Iterat
     if revision is None:
         if not allow_dirty:
             yield (
-                "the run was made outside of git, so no commit says what was run; commit and run "
-                "again, or say why it may be released all the same: --allow-dirty REASON"
+                "the run was made outside of git or before the first commit, so no commit says what was "
+                "run; commit and run again, or say why it may be released all the same: --allow-dirty REASON"
             )
         return
     if run.manifest.dirty and not allow_dirty:

@@ -92,7 +92,7 @@ def check(
     if not files and not files.problems:
         raise UsageError(
             f"{root} has no documents: no YAML files under {', '.join(f'{f}/' for f in loading.FOLDERS)}",
-            hint="go to the folder that holds them, or name it: seatrial check FOLDER",
+            hint="go to the folder that holds them, or name it: seatrial check FOLDER; `seatrial init` begins one",
         )
     catalog: Catalog | None = None
     problems: tuple[Problem, ...] = ()

@@ -145,12 +145,14 @@ def _next(agent: str, folder: Path, workflow: str | None, no_git: bool) -> Itera
     if folder != Path.cwd():
         yield f"cd {os.path.relpath(folder)}"
     yield "seatrial check --prove"
-    yield f"seatrial run --suite {agent} --arm {agent}-1"
-    yield "seatrial gate latest        # undecided: nothing is released yet"
-    yield "seatrial report latest      # what the agent did"
+    # Before the first run: only a run of what a commit says can be released.
     if no_git:
         yield "git init && git add . && git commit -m 'The first cases'"
     else:
         yield "git add . && git commit -m 'The first cases'"
+    yield f"seatrial run --suite {agent} --arm {agent}-1"
+    yield "seatrial gate latest        # undecided: nothing is released yet"
+    yield "seatrial report latest      # what the agent did"
+    yield "seatrial release latest --approved-by NAME   # somebody who did not write the commit"
     if workflow is not None:
         yield f"# and replace {_NO_ACTION} in {workflow} by where you have Seatrial, and a commit"

@@ -135,7 +135,8 @@ class _Changes:
                     further = ", ".join(f"{count} by {arm}" for arm, count in by_arm.items())
                     yield f"suspicious: {name}, further trials: {further}"
             case Halted():
-                yield f"forbidden: {event.case}, {event.left_out} planned trials are not run"
+                spared = f", {event.left_out} planned trials are not run" if event.left_out else ""
+                yield f"forbidden: {event.case}{spared}"
             case _:
                 pass
 

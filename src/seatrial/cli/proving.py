@@ -93,7 +93,7 @@ def chosen(
     for id in cases:
         if not (named := catalog.named(id)):
             near = difflib.get_close_matches(id, catalog.cases, n=3)
-            hint = f"did you mean {', '.join(near)}?" if near else "see `ls cases`"
+            hint = f"did you mean {', '.join(near)}?" if near else "seatrial list cases"
             raise UsageError(f"there is no case {id!r}", hint=hint)
         ids += named
     if suite is not None:

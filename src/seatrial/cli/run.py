@@ -172,6 +172,7 @@ def run(
         version=version,
     )
     planned = _only(selection, cases, trials) if cases else selection.cases
+    _tell_of_unanswered(selection)
     wanted = _Wanted(trials, max_trials, budget, at_once, out, seed, shard, version)
     against: Baseline | None = None
     if rerun_baseline:
@@ -180,6 +181,21 @@ def run(
         against = adding.followed(workspace, selection, planned, baseline)
     planned = timed(planned, workspace, selection, baseline, against)
     return _begun(workspace, selection, planned, against, wanted, adaptive=not rerun_baseline)
+
+
+def _tell_of_unanswered(selection: Selection) -> None:
+    """Say which cases nobody can answer: no arm at all is of their agent, which is seldom meant."""
+    import difflib
+
+    from seatrial.errors import printable
+
+    agents = sorted({arm.agent for arm in selection.catalog.arms.values()})
+    for case in selection.catalog.suite_cases(selection.suite):
+        if case.agent not in agents:
+            near = difflib.get_close_matches(case.agent, agents, n=1)
+            guess = f"; did you mean {near[0]}?" if near else ""
+            told = f"Left out: {case.id}, because no arm is of its agent {case.agent}{guess}"
+            click.echo(printable(told), err=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,7 +426,9 @@ def _only(
             near = difflib.get_close_matches(case, documents, n=3) or sorted(documents)[:8]
             raise UsageError(
                 f"suite {selection.suite.id} has no case {case!r}",
-                hint=f"did you mean {', '.join(near)}?",
+                hint=f"the case is there; put it under `cases:` of suite {selection.suite.id}"
+                if selection.catalog.named(case)
+                else f"did you mean {', '.join(near)}?",
             )
     planned = []
     for entry in selection.cases:

@@ -26,7 +26,7 @@ def scope(
     if root is None:
         raise UsageError(
             f"neither {Path.cwd()} nor a folder above it has {', '.join(f'{f}/' for f in folders)}",
-            hint=f"go to the folder that holds them, or name it: {command} FOLDER",
+            hint=f"go to the folder that holds them, or name it: {command} FOLDER; `seatrial init` begins one",
         )
     meant = []
     for path in paths:

@@ -10,6 +10,7 @@ from seatrial.documents import Case, Catalog, Kind, ObjectsWorld, World
 from seatrial.documents.checks import Changes, EndState, ExpectedChange
 from seatrial.documents.placeholders import names
 from seatrial.errors import Problem
+from seatrial.loading.mistakes import closest
 from seatrial.state.operators import fulfils
 
 FEWEST_CASES = 5
@@ -33,6 +34,7 @@ def doubts(catalog: Catalog, today: dt.date, stale_after: int) -> tuple[Problem,
     """
     found = [
         *_in_no_suite(catalog),
+        *_of_no_arm(catalog),
         *_stale_reviews(catalog, today, stale_after),
         *_unused_fixtures(catalog),
         *_few_negative(catalog),
@@ -54,6 +56,17 @@ def _in_no_suite(catalog: Catalog) -> Doubts:
         if case.required and case.id not in held:
             message = f"required case `{case.written_as}` is in no suite, so that nothing runs it"
             yield "case", case.id, "id", message, "Put it into a suite", "in-no-suite"
+
+
+def _of_no_arm(catalog: Catalog) -> Doubts:
+    """Cases whose agent has no arm, where others have one: a run leaves them out."""
+    agents = sorted({arm.agent for arm in catalog.arms.values()})
+    for case in catalog.cases.values():
+        if agents and case.agent not in agents:
+            guess = closest(case.agent, agents)
+            message = f"no arm is of agent `{case.agent}`, so that nothing runs the case"
+            message += f"; did you mean `{guess}`?" if guess else ""
+            yield "case", case.id, "agent", message, "", "no-arm"
 
 
 def _stale_reviews(catalog: Catalog, today: dt.date, stale_after: int) -> Doubts:

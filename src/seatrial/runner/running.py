@@ -94,7 +94,8 @@ def equip(
     if missing:
         raise UsageError(
             f"not set in the environment: {', '.join(missing)}",
-            hint="set them, or take them out of `pass_env` (of a person: out of `model.key`)",
+            hint="set them, or take them out of `pass_env` (of an `openai` arm: out of `key`; of a person: "
+            "out of `model.key`)",
         )
     recordings = {
         arm.id: arms.recordings(arm, root) for arm in used if isinstance(arm.adapter, Recorded)

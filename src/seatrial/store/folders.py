@@ -55,7 +55,8 @@ def find(root: Path, name: str) -> Path:
         )
     if not stored:
         raise UsageError(
-            f"no run {name!r}: there are no runs in {root / RUNS}", hint="seatrial run --help"
+            f"no run {name!r}: there are no runs in {root / RUNS}",
+            hint="seatrial run --suite ID --arm ID",
         )
     newest = ", ".join(folder.name for folder in reversed(stored[-5:]))
     raise UsageError(f"no run {name!r}", hint=f"the newest are {newest}")

@@ -67,7 +67,7 @@ class Workspace:
         if root is None:
             raise UsageError(
                 f"neither {start} nor a folder above it has cases/ or suites/",
-                hint="go to the folder that holds them, or name it with --root",
+                hint="go to the folder that holds them, or name it with --root; `seatrial init` begins one",
             )
         return cls(root, Repository.find(root))
 
