@@ -193,3 +193,15 @@ HOSTILE = {
 def test_longest_reply_that_is_read_does_not_hold_up_a_check(check, text):
     """A check that took time in the square of a reply would hold up the trials beside it for hours."""
     assert found(check, said(), replied(text)).reason
+
+
+@pytest.mark.parametrize(
+    ("check", "reply"),
+    [("asks_back", "Which of the two?"), ("claimed_without_change", "I have refunded it.")],
+)
+def test_a_reply_that_can_only_be_judged_by_changes_nobody_captured_is_no_pass(check, reply):
+    unknown = trace(said(), replied(reply), changes=None)
+
+    finding = checks.find(READ.validate_python({"check": check}), Scope(trace=unknown))
+
+    assert (finding.status, finding.cause) == (Status.SKIPPED, Cause.NO_EVIDENCE)

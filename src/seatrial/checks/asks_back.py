@@ -6,7 +6,7 @@ import re
 
 from seatrial.checks import replies
 from seatrial.checks.lenses import ignored
-from seatrial.checks.scope import Found, Scope, failed, passed, skipped
+from seatrial.checks.scope import Found, Scope, failed, passed, skipped, unproven
 from seatrial.checks.stillness import stillness
 from seatrial.documents.checks import AsksBack
 from seatrial.state.values import quoted
@@ -22,7 +22,7 @@ _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)]|[a-z][.)])\s")
 
 
 def find(check: AsksBack, scope: Scope) -> Found:
-    """Whether the last reply asks something and nothing has changed; skipped without the evidence."""
+    """Whether the last reply asks something and nothing has changed; unproven without the changes."""
     if not scope.replies:
         return skipped(f"{replies.missing('last', scope)}, so nothing was asked in one")
     reply = scope.replies[-1]
@@ -33,7 +33,7 @@ def find(check: AsksBack, scope: Scope) -> Found:
     asked = f"the reply of turn {reply.turn} asks {quoted(question, 120)}"
     still = stillness(scope, lambda c: not ignored(c.type, _path(c.property), check.ignore))
     if still.changed is None:
-        return skipped(f"{asked}, but {still.told}")
+        return unproven(f"{asked}, but {still.told}")
     if still.changed:
         return failed(f"{asked}, but something changed already: {still.told}", still.call or reply)
     return passed(f"{asked}, and nothing has changed", reply)

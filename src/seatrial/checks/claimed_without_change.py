@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from seatrial.checks import replies
-from seatrial.checks.scope import Found, Scope, counted, failed, passed, skipped, where
+from seatrial.checks.scope import Found, Scope, counted, failed, passed, skipped, unproven, where
 from seatrial.checks.stillness import stillness
 from seatrial.documents.checks import ClaimedWithoutChange
 from seatrial.state.values import quoted
@@ -36,7 +36,7 @@ _SENTENCE = re.compile(r"[^.!?\n;]+[.!?;]?")
 
 
 def find(check: ClaimedWithoutChange, scope: Scope) -> Found:
-    """Whether nothing is claimed, or something changed; skipped without a reply or without the changes."""
+    """Whether nothing is claimed, or something changed; unproven without the changes."""
     if not scope.replies:
         return skipped(f"{replies.missing('last', scope)}, so nothing was claimed in one")
     claims = [(claim, reply) for reply in scope.replies for claim in _claims(check, reply.text)]
@@ -69,7 +69,7 @@ def find(check: ClaimedWithoutChange, scope: Scope) -> Found:
         claim, reply = early[0]
         said = f"the reply of turn {reply.turn} says {quoted(claim, 120)}"
     if still.changed is None:
-        return skipped(f"{said}, but {still.told}")
+        return unproven(f"{said}, but {still.told}")
     if still.changed:
         return passed(f"{said}, and something changed: {still.told}", still.call or reply)
     nothing = f"nothing of {', '.join(check.types)}" if check.types else "nothing"
