@@ -129,6 +129,7 @@ def test_plan_as_json_says_the_same(tree: WorkTree):
                 "removed": False,
                 "required": False,
                 "trials": 2,
+                "arms": [],
                 "expected_ms": 0.0,
                 "carried": False,
                 "weak": None,
@@ -141,6 +142,7 @@ def test_plan_as_json_says_the_same(tree: WorkTree):
                 "removed": False,
                 "required": True,
                 "trials": 3,
+                "arms": [],
                 "expected_ms": 0.0,
                 "carried": False,
                 "weak": None,
@@ -372,3 +374,16 @@ def test_folder_of_baselines_can_be_shown(tree: WorkTree, tmp_path: Path):
     assert shown.stdout.startswith("clerk 1.0 (clerk-1), suite all\n  run          run-1\n")
     assert other.exit_code == 2
     assert "nothing is released for suite 'smoke'" in other.stderr
+
+
+@pytest.mark.parametrize("command", [("plan",), ("run", "--trials", "1")])
+def test_required_case_whose_agent_has_no_arm_is_never_left_out_in_silence(
+    tree: WorkTree, command: tuple[str, ...]
+):
+    lost = bike_shop.case("typo", agent="clerc", required=True)
+    bike_shop.write_tree(tree.root, bike_shop.catalog(*CASES, lost))
+
+    result = seatrial(*command, "-s", "all", "-a", "clerk-1")
+
+    assert result.exit_code == 2
+    assert "no arm is of the agent of these required cases: typo (agent clerc)" in result.stderr

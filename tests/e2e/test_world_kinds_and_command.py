@@ -52,7 +52,9 @@ def test_the_documents_are_right(repository: Path):
     code, out, err = seatrial(repository, "check")
 
     assert (code, err) == (0, "")
-    assert out.startswith("checked 30 cases, 1 suite, 1 arm, 6 fixtures: no problems")
+    assert out.splitlines()[-1] == (
+        "checked 30 cases, 1 suite, 1 arm, 6 fixtures: no problems, 1 warning"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

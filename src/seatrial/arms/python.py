@@ -10,6 +10,7 @@ must not keep the run, or the interpreter's end, waiting. Once its trial is over
 from __future__ import annotations
 
 import asyncio
+import encodings.idna  # noqa: F401 - agents that look up hosts in threads at once fail to import it first
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -236,7 +236,7 @@ class Workspace:
 
         Raises:
             InvalidDocuments: the documents of the folder cannot be read.
-            UsageError: there is no such suite or arm.
+            UsageError: there is no such suite or arm, or nobody can answer a required case.
             RevisionError: the base is not in this clone; the hint says what to fetch.
         """
         catalog = self.catalog()
@@ -245,6 +245,7 @@ class Workspace:
             catalog, catalog.suite_cases(the_suite), the_arms, named=bool(arms), version=version
         )
         the_arms = who.arms
+        refuse_what_nobody_answers(catalog, the_suite)
         for arm in the_arms:
             self.source_digests(catalog, arm)
         used = {id for case in catalog.suite_cases(the_suite) for id in case.fixtures}
@@ -357,3 +358,19 @@ def _unknown(kind: str, id: str, known: Iterable[str]) -> UsageError:
         else f"there is none at all: write {kind}s/{id}.yaml"
     )
     return UsageError(f"there is no {kind} {id!r}", hint=hint)
+
+
+def refuse_what_nobody_answers(catalog: Catalog, suite: Suite) -> None:
+    """A required case that no arm can ever answer must not be left out as one of another agent is.
+
+    Raises:
+        UsageError: the agent of a required case of the suite has no arm.
+    """
+    agents = sorted({arm.agent for arm in catalog.arms.values()})
+    lost = [c for c in catalog.suite_cases(suite) if c.required and c.agent not in agents]
+    if lost:
+        told = ", ".join(f"{case.id} (agent {case.agent})" for case in lost)
+        raise UsageError(
+            f"no arm is of the agent of these required cases: {told}",
+            hint=f"agents with an arm: {', '.join(agents)}; write one of them as `agent:`, or add an arm",
+        )
