@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
 from tests import bike_shop, recall
 from tests.work_trees import WorkTree
 
@@ -290,6 +291,26 @@ def test_source_that_fits_no_file_is_a_problem_at_its_line(tree: WorkTree):
     assert [(p.path, p.line, p.message) for p in caught.value.problems] == [
         ("arms/clerk-1.yaml", at[0], "source 'prompts': no file fits agent/prompts/*.md"),
         ("arms/clerk-1.yaml", at[1], "source 'rules': no file fits agent/rules.json"),
+    ]
+
+
+def test_prompt_that_is_not_there_is_a_problem_at_its_line(tree: WorkTree):
+    path = tree.root / "arms" / "clerk-1.yaml"
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    document["adapter"] = {
+        "type": "openai",
+        "url": "http://127.0.0.1:1/v1",
+        "prompt": "agent/none.md",
+    }
+    document["model"] = {"name": "made-up-1"}
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+
+    with pytest.raises(InvalidDocuments) as caught:
+        Workspace.find(tree.root).select("all")
+
+    line = path.read_text(encoding="utf-8").splitlines().index("  prompt: agent/none.md") + 1
+    assert [(p.path, p.line, p.message) for p in caught.value.problems] == [
+        ("arms/clerk-1.yaml", line, "there is no such file for the prompt of the arm")
     ]
 
 

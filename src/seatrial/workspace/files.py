@@ -10,7 +10,7 @@ from pathlib import Path
 
 from seatrial.documents import Arm, Catalog, digest
 from seatrial.documents.patterns import is_literal, matches, plain
-from seatrial.documents.sources import patterns
+from seatrial.documents.sources import PROMPT, patterns
 from seatrial.errors import InvalidDocuments, Problem
 from seatrial.git import Repository
 from seatrial.workspace.settings import settings_problems
@@ -35,8 +35,8 @@ class SourceFiles:
         """Component → digest of the names and contents of its files.
 
         Raises:
-            InvalidDocuments: a source names no file, or one outside of the repository; or the settings do not fit
-                their schema.
+            InvalidDocuments: a source or the prompt names no file, or one outside of the repository; or the
+                settings do not fit their schema.
         """
         problems = settings_problems(self.home, self.root, catalog, arm)
         digests = {}
@@ -58,6 +58,9 @@ class SourceFiles:
             elif component in arm.sources:
                 named = ", ".join(arm.sources[component])
                 message = f"source {component!r}: no file fits {named}"
+                problems.append(_problem(catalog, arm, component, message))
+            elif component == PROMPT:
+                message = "there is no such file for the prompt of the arm"
                 problems.append(_problem(catalog, arm, component, message))
         if problems:
             raise InvalidDocuments(problems)
@@ -142,6 +145,7 @@ def _problem(catalog: Catalog, arm: Arm, component: str, message: str) -> Proble
     source = catalog.sources.get(("arm", arm.id))
     if source is None:
         return Problem(f"arm {arm.id}", 1, 1, message, code="source")
-    place = source.place(f"sources.{component}" if component in arm.sources else "adapter")
+    named = {PROMPT: "adapter.prompt"}.get(component, "adapter")
+    place = source.place(f"sources.{component}" if component in arm.sources else named)
     path, line, column = place.rsplit(":", 2)
     return Problem(path, int(line), int(column), message, code="source")
