@@ -123,7 +123,8 @@ def _alike(matter: Matter) -> Iterator[Brief]:
         trials = sum(c.candidate.valid for c in cases if c.candidate is not None)
         text = (
             f"all {trials} trials of {counted(cases, 'case')} got word for word the same replies within their "
-            f"case: {listed(cases)}; nothing is reused by Seatrial, so look whether a cache lies in between"
+            f"case: {listed(cases)}; an agent that leaves nothing to chance does so, and Seatrial reuses "
+            "nothing: where a model answers, look whether a cache lies in between"
         )
         yield brief("identical_replies", "note", text, "identical replies", cases)
 
