@@ -1,5 +1,5 @@
 PYTHON ?= python3
-WORKERS ?= 2
+WORKERS ?= 3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help

@@ -70,9 +70,18 @@ def test_case_that_is_required_at_the_base_stays_so_when_the_change_takes_its_ma
 
 
 def test_case_that_the_change_gives_to_another_agent_is_taken_away(tree: WorkTree):
+    arm = yaml.safe_load((tree.root / "arms/rents.yaml").read_text(encoding="utf-8"))
+    other = {**arm, "id": "other", "agent": "somebody-else"}
+    tree.write({"arms/other.yaml": yaml.safe_dump(other, sort_keys=False)})
     _rewritten(tree, NEW, agent="somebody-else")
 
     assert _ruled(tree, "main", 1)["required_removed"] == ["new"]
+
+
+def test_case_that_the_change_gives_to_nobody_stops_the_run(tree: WorkTree):
+    _rewritten(tree, NEW, agent="somebody-else")
+
+    _does(tree, "run", "--suite", "all", "--arm", "rents", "--base", "main", code=2)
 
 
 def test_case_that_the_change_deletes_is_taken_away(tree: WorkTree):
