@@ -100,7 +100,10 @@ def test_shard_that_stopped_early_is_told_and_resumed_in_the_whole(root: Path, t
     for number in (1, 2):
         does(root, *RUN, "--shard", f"{number}/2", "--out", f"{tmp_path}/{number}")
     journal = tmp_path / "2" / "journal.jsonl"
-    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-2]))
+    told = journal.read_bytes().splitlines(keepends=True)
+    lost = [line for line in told if json.loads(line).get("case") in ("a", "b", "d")][-2:]
+    assert len(lost) == 2
+    journal.write_bytes(b"".join(line for line in told if line not in lost))
     (tmp_path / "2" / "seal.json").unlink()
 
     _, err = does(root, "merge", f"{tmp_path}/1", f"{tmp_path}/2", "--out", f"{tmp_path}/w", code=3)
