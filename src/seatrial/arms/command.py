@@ -11,24 +11,21 @@ closed; what does not heed that is taken away by `clear` when the run is resumed
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
 import anyio.abc
 import anyio.lowlevel
-import anyio.to_thread
 
-from seatrial import bridge, processes
+from seatrial import processes
+from seatrial.arms.own_folder import furnished, made
 from seatrial.arms.replies import excerpt, parse_json, reply_of
 from seatrial.arms.seat import Reply, Seat
 from seatrial.documents import Command
 from seatrial.errors import ArmError
-from seatrial.runtimes import HOME, RUNTIMES, Endpoint
 
 LEAVE_SECONDS = 2.0
 """How long an agent may take to end by itself once its stdin is closed."""
@@ -54,11 +51,7 @@ async def open(adapter: Command, seat: Seat) -> AsyncIterator[Conversation]:
     Raises:
         ArmError: it cannot be started.
     """
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=processes.prefix(seat.run)))
-    except OSError as error:
-        raise _no_place(error) from error
-    try:
+    async with made(seat) as folder:
         with anyio.CancelScope(shield=True):  # a process that was half started would be nobody's
             process = await _start(adapter, seat, folder)
         conversation = Conversation(process, seat)
@@ -67,9 +60,6 @@ async def open(adapter: Command, seat: Seat) -> AsyncIterator[Conversation]:
         finally:
             with anyio.CancelScope(shield=True):
                 await conversation.end()
-    finally:
-        with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(processes.remove, folder)
 
 
 class Conversation:
@@ -304,13 +294,7 @@ class Conversation:
 
 
 async def _start(adapter: Command, seat: Seat, folder: Path) -> anyio.abc.Process:
-    try:
-        for own in (HOME, "tmp"):
-            (folder / own).mkdir()
-        config = _write_config(adapter, seat, folder)
-    except OSError as error:
-        raise _no_place(error) from error
-    environment = _environment(adapter, seat, folder, config)
+    environment, config = furnished(adapter, seat, folder)
     command = [
         sys.executable if part == "{python}" else part.replace("{config}", str(config))
         for part in adapter.command
@@ -326,65 +310,3 @@ async def _start(adapter: Command, seat: Seat, folder: Path) -> anyio.abc.Proces
             f"the agent cannot be started: {command[0]!r}: {why}. The command is run from the "
             "repository's root; `{python}` stands for the running interpreter",
         ) from error
-
-
-def _no_place(error: OSError) -> ArmError:
-    return ArmError(
-        "internal",
-        f"the agent's own folder cannot be made in {tempfile.gettempdir()}: {error.strerror}; free some "
-        "space there, or name another folder in TMPDIR",
-    )
-
-
-def _write_config(adapter: Command, seat: Seat, folder: Path) -> Path:
-    """Where the agent's runtime looks for its tools; only its own user can read it.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    if adapter.config_format is None and adapter.config_transport is None:
-        path, text = folder / "mcp.json", json.dumps(seat.config)
-    else:
-        runtime = RUNTIMES[adapter.config_format or "mcp-servers"]
-        path, text = folder / runtime.path, runtime.file(_endpoints(seat), adapter.config_transport)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    return path
-
-
-def _endpoints(seat: Seat) -> dict[str, Endpoint]:
-    return {
-        name: Endpoint(
-            url=url,
-            token=seat.token,
-            bridge=bridge.PROGRAM,
-            marks={"SEATRIAL_TRIAL": seat.trial, "SEATRIAL_RUN": seat.run},
-        )
-        for name, url in seat.urls.items()
-    }
-
-
-def _environment(adapter: Command, seat: Seat, folder: Path, config: Path) -> dict[str, str]:
-    given: Mapping[str, str] = seat.environ
-    return {
-        **{name: given[name] for name in processes.INHERITED if name in given},
-        "HOME": str(folder / HOME),
-        "TMPDIR": str(folder / "tmp"),
-        **adapter.env,
-        **{name: given[name] for name in adapter.pass_env if name in given},
-        "SEATRIAL_MCP_URL": seat.url,
-        "SEATRIAL_MCP_TOKEN": seat.token,
-        "SEATRIAL_MCP_CONFIG": str(config),
-        **{f"SEATRIAL_MCP_{_variable(name)}_URL": url for name, url in seat.urls.items()},
-        "SEATRIAL_SEED": str(seat.seed),
-        "SEATRIAL_NOW": seat.now,
-        "SEATRIAL_SETTINGS": json.dumps(seat.settings, ensure_ascii=False),
-        "SEATRIAL_TRIAL": seat.trial,
-        "SEATRIAL_RUN": seat.run,
-    }
-
-
-def _variable(server: str) -> str:
-    return "".join(c if c.isascii() and c.isalnum() else "_" for c in server).upper()
