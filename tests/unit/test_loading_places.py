@@ -69,11 +69,11 @@ def test_a_source_falls_back_to_the_nearest_part_around(file: FilePlaces, path: 
 def test_steps_lead_to_keys_and_values(file: FilePlaces):
     places = Places(file, 0)
 
-    assert places.of_key(("arguments", "address.city")) == (3, 3)
-    assert places.at(("arguments", "address.city")) == (3, 17)
-    assert places.of_key(("arguments", "missing")) == (2, 1)
-    assert places.at(("list", 1, 9, "x")) == (11, 3)
-    assert places.of_key(("list", 1)) == (11, 3)
+    assert places.of_key(("arguments", "address.city")) == ("", 3, 3)
+    assert places.at(("arguments", "address.city")) == ("", 3, 17)
+    assert places.of_key(("arguments", "missing")) == ("", 2, 1)
+    assert places.at(("list", 1, 9, "x")) == ("", 11, 3)
+    assert places.of_key(("list", 1)) == ("", 11, 3)
 
 
 def test_what_an_alias_stands_for_has_the_places_of_its_anchor(file: FilePlaces):

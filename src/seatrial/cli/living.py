@@ -184,5 +184,4 @@ def _some(found: Iterable[str]) -> str:
 
 def _problem(catalog: Catalog, fixture: str, path: str, message: str, code: str) -> Problem:
     source = catalog.sources[("fixture", fixture)]
-    line, column = source.position(path)
-    return Problem(source.path, line, column, printable(message), "", code)
+    return Problem(*source.at(path), printable(message), "", code)

@@ -177,9 +177,8 @@ def _problems(catalog: Catalog, proof: Proof) -> Iterator[Problem]:
 
     def at(path: str, message: str, hint: str, code: str) -> Problem:
         source = catalog.sources["case", case.id]
-        line, column = source.position(path)
         text = f"case `{case.id}`: {printable(message)}" if case.id != case.written_as else message
-        return Problem(source.path, line, column, printable(text), hint, code)
+        return Problem(*source.at(path), printable(text), hint, code)
 
     if proof.weak is None:
         yield at("id", f"doing nothing could not be tried: {proof.idle.detail}", "", "not-tried")

@@ -34,18 +34,20 @@ class Source:
     """Relative to the repository, `/` between folders."""
     places: Mapping[str, tuple[int, int]]
     """Path inside the document (`checks[2].tool`) → line and column, from 1."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Path inside the document → the file it stands in, where that is another one."""
 
-    def position(self, path: str) -> tuple[int, int]:
-        """Line and column of a path inside the document, or of the nearest part that has a place."""
+    def at(self, path: str) -> tuple[str, int, int]:
+        """File, line and column of a path inside the document, or of the nearest part that has a place."""
         while path and path not in self.places:
             cut = max(path.rfind("."), path.rfind("["))
             path = path[:cut] if cut > 0 else ""
-        return self.places.get(path, (1, 1))
+        return self.files.get(path, self.path), *self.places.get(path, (1, 1))
 
     def place(self, path: str) -> str:
         """`file:line:column` of a path inside the document, or of the nearest part that has a place."""
-        line, column = self.position(path)
-        return f"{self.path}:{line}:{column}"
+        file, line, column = self.at(path)
+        return f"{file}:{line}:{column}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,7 @@ def doubts(catalog: Catalog, today: dt.date, stale_after: int) -> tuple[Problem,
     for kind, id, path, message, hint, code in found:
         source = catalog.sources.get((kind, id))
         if source is not None:
-            line, column = source.position(path)
-            problems.add(Problem(source.path, line, column, message, hint, code, "warning"))
+            problems.add(Problem(*source.at(path), message, hint, code, "warning"))
     return tuple(sorted(problems))
 
 

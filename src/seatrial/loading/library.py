@@ -87,7 +87,7 @@ class Library:
     drafts: dict[tuple[Kind, str], Draft] = field(default_factory=dict)
     """The documents that fit their models, in the order of the files."""
     problems: list[Problem] = field(default_factory=list)
-    places_of_ids: dict[tuple[Kind, str], tuple[str, Places]] = field(default_factory=dict)
+    places_of_ids: dict[tuple[Kind, str], Places] = field(default_factory=dict)
     """Where each id was met first, whether its document is right or not."""
     loose_ids: set[str] = field(default_factory=set)
     """Ids that seem to be there, in files or documents that cannot be read as what they are."""
@@ -102,15 +102,15 @@ class Library:
         if not file.whole:
             self.complete = False
             self.loose_ids.update(i.decode("ascii") for i in _WRITTEN_ID.findall(data))
-        where = FilePlaces(data)
+        where = FilePlaces(data, path)
         escapes = _ESCAPE in data
         may_be_odd = escapes or _ODD_BRACES.search(data) is not None
         may_refer = escapes or _REFERENCE.search(data) is not None
         for raw in file.documents:
             places = Places(where, raw.index)
-            document, found = _returned(self._fitting(path, raw, places, file.holes))
+            document, found = _returned(self._fitting(raw, places, file.holes))
             if len(problems) <= MOST_TOLD:
-                problems += placed(found, path, places)
+                problems += placed(found, places)
             if document is None:
                 self.complete = False
                 continue
@@ -120,7 +120,7 @@ class Library:
         self.problems += told(problems)
 
     def _fitting(
-        self, path: str, raw: Raw, places: Places, holes: Mapping[int, Any]
+        self, raw: Raw, places: Places, holes: Mapping[int, Any]
     ) -> Generator[Mistake, None, Document | None]:
         """The document, when all of it is right by itself and its id is its own."""
         value = raw.value
@@ -129,7 +129,7 @@ class Library:
                 message = f"a document is a mapping with `kind` and `id`, found {shown(value)}"
                 yield Mistake((), message, code="wrong-type")
             return None
-        fresh = yield from self._register(path, value, places)
+        fresh = yield from self._register(value, places)
         model = yield from _model_of(value, holes)
         if model is None:
             return None
@@ -144,9 +144,7 @@ class Library:
         assert isinstance(document, Document)
         return document if fresh and raw.sound else None
 
-    def _register(
-        self, path: str, value: dict[str, Any], places: Places
-    ) -> Generator[Mistake, None, bool]:
+    def _register(self, value: dict[str, Any], places: Places) -> Generator[Mistake, None, bool]:
         """Note the document's id; false when there is one of its kind and id already."""
         kind, id = value.get("kind"), value.get("id")
         if not isinstance(id, str):
@@ -154,11 +152,11 @@ class Library:
         if kind not in KINDS:
             self.loose_ids.add(id)
             return True
-        first_path, first = self.places_of_ids.setdefault((kind, id), (path, places))
+        first = self.places_of_ids.setdefault((kind, id), places)
         if first is places:
             return True
-        line, column = first.at(("id",))
-        message = f"{kind} `{id}` is there already: {first_path}:{line}:{column}"
+        file, line, column = first.at(("id",))
+        message = f"{kind} `{id}` is there already: {file}:{line}:{column}"
         yield Mistake(("id",), message, "Ids are unique per kind", "duplicate-id")
         return False
 
@@ -168,7 +166,7 @@ class Library:
 
     def catalog(self) -> Catalog:
         """The drafts as the catalog that everybody else works with."""
-        sources = {key: Source(d.path, d.places) for key, d in self.drafts.items()}
+        sources = {key: Source(d.path, d.places, d.places.files) for key, d in self.drafts.items()}
         by_kind: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
         for (kind, id), draft in self.drafts.items():
             if isinstance(draft.document, Case):

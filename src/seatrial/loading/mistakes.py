@@ -30,15 +30,15 @@ class Mistake:
     on_key: bool = False
     """Its place is the last key of `steps`, not the value."""
 
-    def placed(self, path: str, places: Places) -> Problem:
-        """The mistake with its place in the file."""
-        line, column = places.of_key(self.steps) if self.on_key else places.at(self.steps)
-        return Problem(path, line, column, self.message, self.hint, self.code)
+    def placed(self, places: Places) -> Problem:
+        """The mistake with its place in the file that wrote what is wrong."""
+        spot = places.of_key(self.steps) if self.on_key else places.at(self.steps)
+        return Problem(*spot, self.message, self.hint, self.code)
 
 
-def placed(mistakes: Iterable[Mistake], path: str, places: Places) -> list[Problem]:
+def placed(mistakes: Iterable[Mistake], places: Places) -> list[Problem]:
     """The mistakes of one document as problems: no more than are told, and one to see that there were more."""
-    return [mistake.placed(path, places) for mistake in islice(mistakes, MOST_TOLD + 1)]
+    return [mistake.placed(places) for mistake in islice(mistakes, MOST_TOLD + 1)]
 
 
 def told(problems: Sequence[Problem]) -> list[Problem]:

@@ -6,7 +6,7 @@ time for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,9 @@ from seatrial.loading.bounds import MAX_DEPTH
 Position = tuple[int, int]
 """Line and column, from 1."""
 
+Spot = tuple[str, int, int]
+"""File, line and column."""
+
 Steps = tuple[str | int, ...]
 """Keys and indices from the top of a document to a part of it."""
 
@@ -39,29 +42,42 @@ def written(steps: Sequence[str | int]) -> str:
 
 
 @dataclass(slots=True)
-class _Part:
+class Part:
     """A value: where it stands, where its key stands, and what is in it."""
 
     place: Position
     key: Position | None
-    children: dict[str | int, _Part] = field(default_factory=dict)
+    children: dict[str | int, Part] = field(default_factory=dict)
+    file: str = ""
+    """The file that it stands in."""
+
+    def within(self, steps: Steps) -> Part:
+        """What `steps` lead to, or the nearest part around it."""
+        part = self
+        for step in steps:
+            inner = part.children.get(step)
+            if inner is None:
+                break
+            part = inner
+        return part
 
 
 class FilePlaces:
     """The places of one file, as far as it can be read."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, path: str = "") -> None:
         self._data = data
+        self._path = path
 
     @cached_property
-    def documents(self) -> list[_Part]:
+    def documents(self) -> list[Part]:
         """The documents of the file, up to where it breaks off."""
         parser: Any = yaml.CSafeLoader(self._data)
-        found: list[_Part] = []
+        found: list[Part] = []
         try:
             while (event := parser.get_event()) is not None:
                 if type(event) is DocumentStartEvent:
-                    found.append(_part(parser, parser.get_event(), None, {}, 1))
+                    found.append(_part(parser, parser.get_event(), None, {}, 1, self._path))
         except yaml.YAMLError:
             return found  # the reader has said so; places are asked for what it could read
         return found
@@ -74,36 +90,37 @@ class Places(Mapping[str, Position]):
     """
 
     def __init__(self, file: FilePlaces, index: int) -> None:
-        self._file = file
-        self._index = index
+        self.file = file
+        self.index = index
 
     @property
-    def _top(self) -> _Part:
-        return self._file.documents[self._index]
+    def top(self) -> Part:
+        """The whole document."""
+        return self.file.documents[self.index]
 
-    def at(self, steps: Steps) -> Position:
-        """The place of a part, or of the nearest part around it."""
-        part = self._top
-        for step in steps:
-            inner = part.children.get(step)
-            if inner is None:
-                break
-            part = inner
-        return part.place
+    def at(self, steps: Steps) -> Spot:
+        """Where a part stands, or the nearest part around it."""
+        part = self.top.within(steps)
+        return part.file, *part.place
 
-    def of_key(self, steps: Steps) -> Position:
+    def of_key(self, steps: Steps) -> Spot:
         """Where the last key of `steps` stands, or the nearest part around it."""
-        part = self._top
+        part = self.top
         for step in steps:
             inner = part.children.get(step)
             if inner is None:
-                return part.place
+                return part.file, *part.place
             part = inner
-        return part.key or part.place
+        return part.file, *(part.key or part.place)
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """Path inside the document → file, of the parts that stand in another file than the document."""
+        return {}
 
     def steps(self, path: str) -> Steps:
         """The steps of a written path, as far as it leads to something."""
-        part, rest = self._top, path
+        part, rest = self.top, path
         steps: list[str | int] = []
         while rest:
             try:
@@ -114,22 +131,68 @@ class Places(Mapping[str, Position]):
             steps.append(step)
         return tuple(steps)
 
-    def __getitem__(self, path: str) -> Position:
-        part = self._top
-        rest = path
+    def part(self, path: str) -> Part:
+        """The part that a written path leads to.
+
+        Raises:
+            KeyError: there is none.
+        """
+        part, rest = self.top, path
         while rest:
             step, rest = _first_step(part, rest)
             part = part.children[step]
-        return part.place
+        return part
+
+    def __getitem__(self, path: str) -> Position:
+        return self.part(path).place
 
     def __iter__(self) -> Iterator[str]:
-        return (written(steps) for steps in _walk(self._top, ()))
+        return (written(steps) for steps, _ in _walk(self.top, ()))
 
     def __len__(self) -> int:
-        return sum(1 for _ in _walk(self._top, ()))
+        return sum(1 for _ in _walk(self.top, ()))
 
 
-def _first_step(part: _Part, path: str) -> tuple[str | int, str]:
+class Woven(Places):
+    """The places of a document of which other documents wrote parts."""
+
+    def __init__(self, own: Places, weave: Callable[[], Part]) -> None:
+        """As `own`, whose parts `weave` joins with those of the others when somebody asks."""
+        super().__init__(own.file, own.index)
+        self._weave = weave
+
+    @cached_property
+    def top(self) -> Part:
+        """The whole document."""
+        return self._weave()
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """Path inside the document → file, of the parts that stand in another file than the document."""
+        return _Elsewhere(self)
+
+
+class _Elsewhere(Mapping[str, str]):
+    """Path → file, of the parts of a document that stand in another file than it."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+
+    def __getitem__(self, path: str) -> str:
+        file = self._places.part(path).file
+        if file == self._places.top.file:
+            raise KeyError(path)
+        return file
+
+    def __iter__(self) -> Iterator[str]:
+        own = self._places.top.file
+        return (written(steps) for steps, part in _walk(self._places.top, ()) if part.file != own)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _first_step(part: Part, path: str) -> tuple[str | int, str]:
     """The step that a written path starts with, and the rest. Of several keys that fit, the longest."""
     if path[0] == "[":
         number, _, rest = path[1:].partition("]")
@@ -143,19 +206,24 @@ def _first_step(part: _Part, path: str) -> tuple[str | int, str]:
     raise KeyError(path)
 
 
-def _walk(part: _Part, steps: Steps) -> Iterator[Steps]:
-    yield steps
+def _walk(part: Part, steps: Steps) -> Iterator[tuple[Steps, Part]]:
+    yield steps, part
     for step, inner in part.children.items():
         yield from _walk(inner, (*steps, step))
 
 
 def _part(
-    parser: Any, event: Any, key: Position | None, anchors: dict[str, _Part], depth: int
-) -> _Part:
+    parser: Any,
+    event: Any,
+    key: Position | None,
+    anchors: dict[str, Part],
+    depth: int,
+    file: str,
+) -> Part:
     if depth > MAX_DEPTH + 1:
         raise yaml.YAMLError("nested deeper than the reader goes")
     start = _start(event)
-    part = _Part(key if key is not None and key[0] != start[0] else start, key)
+    part = Part(key if key is not None and key[0] != start[0] else start, key, file=file)
     if isinstance(event, AliasEvent):
         # What an alias stands for has the places of the anchor: that is where it can be mended.
         if event.anchor in anchors:
@@ -165,15 +233,15 @@ def _part(
         while not isinstance(inner := parser.get_event(), MappingEndEvent):
             if isinstance(inner, ScalarEvent):
                 name, at = inner.value, _start(inner)
-                value = _part(parser, parser.get_event(), at, anchors, depth + 1)
+                value = _part(parser, parser.get_event(), at, anchors, depth + 1, file)
                 part.children.setdefault(name, value)
             else:  # a key that is no plain text: pass over it and its value
-                _part(parser, inner, None, anchors, depth + 1)
-                _part(parser, parser.get_event(), None, anchors, depth + 1)
+                _part(parser, inner, None, anchors, depth + 1, file)
+                _part(parser, parser.get_event(), None, anchors, depth + 1, file)
     elif not isinstance(event, ScalarEvent):
         index = 0
         while not isinstance(inner := parser.get_event(), SequenceEndEvent):
-            part.children[index] = _part(parser, inner, None, anchors, depth + 1)
+            part.children[index] = _part(parser, inner, None, anchors, depth + 1, file)
             index += 1
     if event.anchor is not None:
         anchors[event.anchor] = part

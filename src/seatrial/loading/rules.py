@@ -43,7 +43,7 @@ def broken_rules(library: Library) -> list[Problem]:
         for draft, mistake in rule(library):
             of_file = problems[draft.path]
             if len(of_file) <= MOST_TOLD:
-                of_file.append(mistake.placed(draft.path, draft.places))
+                of_file.append(mistake.placed(draft.places))
     return [problem for of_file in problems.values() for problem in told(of_file)]
 
 

@@ -73,8 +73,8 @@ def tools_of_one_name(library: Library) -> Found:
 
 
 def _place(draft: Draft, steps: Steps) -> str:
-    line, column = draft.places.of_key(steps)
-    return f"{draft.path}:{line}:{column}"
+    file, line, column = draft.places.of_key(steps)
+    return f"{file}:{line}:{column}"
 
 
 def _steps(case: Case, server: Server) -> Steps:

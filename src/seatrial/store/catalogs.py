@@ -19,6 +19,7 @@ class _Entry(BaseModel):
     """The one arm that is given this fixture in place of that of the same id."""
     path: str = ""
     places: dict[str, tuple[int, int]] = Field(default_factory=dict)
+    files: dict[str, str] = Field(default_factory=dict)
     document: _Any
 
 
@@ -42,6 +43,8 @@ def dump(catalog: Catalog) -> bytes:
             if source:
                 entry["path"] = source.path
                 entry["places"] = {path: list(place) for path, place in source.places.items()}
+                if elsewhere := dict(source.files):
+                    entry["files"] = elsewhere
             lines.append(_line(entry, document))
     for arm, fixtures in catalog.own_fixtures.items():
         lines += [_line({"arm": arm}, fixture) for fixture in fixtures.values()]
@@ -72,7 +75,7 @@ def load(data: bytes) -> Catalog:
             case _:
                 fixtures[document.id] = document
         if entry.path:
-            sources[document.kind, document.id] = Source(entry.path, entry.places)
+            sources[document.kind, document.id] = Source(entry.path, entry.places, entry.files)
     return Catalog(cases, suites, arms, fixtures, sources, own)
 
 

@@ -59,5 +59,4 @@ def _problem(catalog: Catalog, case: Case, path: str, message: str) -> Problem:
     source = catalog.sources.get(("case", case.id))
     if source is None:
         return Problem(f"case {case.id}", 1, 1, f"`{path}`: {message}", code="function")
-    line, column = source.position(path)
-    return Problem(source.path, line, column, f"`{path}`: {message}", code="function")
+    return Problem(*source.at(path), f"`{path}`: {message}", code="function")

@@ -146,6 +146,5 @@ def _problem(catalog: Catalog, arm: Arm, component: str, message: str) -> Proble
     if source is None:
         return Problem(f"arm {arm.id}", 1, 1, message, code="source")
     named = {PROMPT: "adapter.prompt"}.get(component, "adapter")
-    place = source.place(f"sources.{component}" if component in arm.sources else named)
-    path, line, column = place.rsplit(":", 2)
-    return Problem(path, int(line), int(column), message, code="source")
+    path = f"sources.{component}" if component in arm.sources else named
+    return Problem(*source.at(path), message, code="source")

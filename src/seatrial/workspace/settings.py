@@ -27,8 +27,7 @@ def settings_problems(home: Path, root: Path, catalog: Catalog, arm: Arm) -> lis
         source = catalog.sources.get(("arm", arm.id))
         if source is None:
             return Problem(f"arm {arm.id}", 1, 1, message, hint, code="settings")
-        line, column = source.position(path)
-        return Problem(source.path, line, column, message, hint, code="settings")
+        return Problem(*source.at(path), message, hint, code="settings")
 
     name = arm.settings_schema
     try:

@@ -114,5 +114,4 @@ def _problem(catalog: Catalog, id: str, path: str, message: str) -> Problem:
     source = catalog.sources.get(("fixture", id))
     if source is None:
         return Problem(f"fixture {id}", 1, 1, f"`{path}`: {message}", code="world")
-    line, column = source.position(path)
-    return Problem(source.path, line, column, f"`{path}`: {message}", code="world")
+    return Problem(*source.at(path), f"`{path}`: {message}", code="world")
