@@ -99,16 +99,18 @@ def test_bound_on_trials_is_divided_over_the_shards(root: Path, tmp_path: Path):
 def test_shard_that_stopped_early_is_told_and_resumed_in_the_whole(root: Path, tmp_path: Path):
     for number in (1, 2):
         does(root, *RUN, "--shard", f"{number}/2", "--out", f"{tmp_path}/{number}")
-    journal = tmp_path / "2" / "journal.jsonl"
+    # The durations of the released run say which shard a case is in; what c shows has to stay.
+    short = next(n for n in (2, 1) if sum(case != "c" for case, *_ in keys(tmp_path / str(n))) > 2)
+    journal = tmp_path / str(short) / "journal.jsonl"
     told = journal.read_bytes().splitlines(keepends=True)
     lost = [line for line in told if json.loads(line).get("case") in ("a", "b", "d")][-2:]
     assert len(lost) == 2
     journal.write_bytes(b"".join(line for line in told if line not in lost))
-    (tmp_path / "2" / "seal.json").unlink()
+    (tmp_path / str(short) / "seal.json").unlink()
 
     _, err = does(root, "merge", f"{tmp_path}/1", f"{tmp_path}/2", "--out", f"{tmp_path}/w", code=3)
 
-    assert "shard 2/2 has not ended" in err
+    assert f"shard {short}/2 has not ended" in err
     assert " trials have no record:" in err
     assert f"seatrial run --resume {tmp_path}/w" in err
     does(root, "gate", f"{tmp_path}/w", "--baseline", "baseline", code=1)  # c died in any case
