@@ -14,7 +14,7 @@ from seatrial.checks.again import grade_again
 from seatrial.documents import Catalog
 from seatrial.records import Manifest, PlannedCase, TrialRecord
 from seatrial.trace import Trace
-from seatrial.verdicts import Status, Verdict
+from seatrial.verdicts import Cause, Status, Verdict
 
 AGENTS = Path(__file__).parents[1] / "agents"
 CASE = """\
@@ -137,5 +137,5 @@ def test_a_recording_is_not_taken_for_one_without_violations_where_the_world_was
 
     (found,) = (f for f in grade_again(catalog, elsewhere) if f.check == "no_violation")
 
-    assert found.status is Status.SKIPPED
+    assert (found.status, found.cause) == (Status.SKIPPED, Cause.NO_EVIDENCE)
     assert found.reason.startswith("1 call came from a recording")

@@ -26,7 +26,7 @@ from seatrial.checks.secrets import secrets_of
 from seatrial.documents import Check
 from seatrial.documents.checks import NotDisclosed
 from seatrial.trace import Asked, Requested
-from seatrial.verdicts import Status
+from seatrial.verdicts import Cause, Status
 
 READ: TypeAdapter[Check] = TypeAdapter(Check)
 WORLDS = {"clinic": clinic()}
@@ -297,7 +297,7 @@ def test_without_evidence_it_is_skipped():
     assert told.status is Status.SKIPPED
     check = READ.validate_python({"check": "not_disclosed"})
     found = checks.find(check, Scope(trace=trace(said(), replied())))
-    assert found.status is Status.SKIPPED
+    assert (found.status, found.cause) == (Status.SKIPPED, Cause.NO_EVIDENCE)
 
 
 def test_a_flood_of_text_is_no_way_past_it():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seatrial.checks.scope import Found, Scope, counted, failed, passed, skipped, where
+from seatrial.checks.scope import Found, Scope, counted, failed, passed, unproven, where
 from seatrial.documents.checks import NoViolation
 
 _SHOWN = 3
@@ -14,7 +14,7 @@ def find(check: NoViolation, scope: Scope) -> Found:
     if not beyond:
         unseen = _unseen(scope)
         if unseen:
-            return skipped(
+            return unproven(
                 f"{counted(unseen, 'call')} came from a recording: what the role may see or act on "
                 "was not asked of the world"
             )

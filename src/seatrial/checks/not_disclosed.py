@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from seatrial.checks.scope import Found, Scope, counted, failed, passed, skipped
+from seatrial.checks.scope import Found, Scope, counted, failed, passed, skipped, unproven
 from seatrial.checks.secrets import Secret, Secrets, Sighting, keys_in, texts_in
 from seatrial.documents.checks import NotDisclosed
 from seatrial.trace import Asked, Called, Json, Replied, Requested, Said
@@ -49,7 +49,7 @@ def find(check: NotDisclosed, scope: Scope) -> Found:
     """
     secrets = scope.background.secrets(check)
     if secrets is None:
-        return skipped("what is locked in this world is not known here")
+        return unproven("what is locked in this world is not known here")
     if not secrets.any:
         return skipped("nothing is locked from the role in this world, so nothing can be disclosed")
     passages = [p for event in scope.trace.events for p in _passage(event, check, scope)]
