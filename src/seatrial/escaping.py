@@ -128,5 +128,22 @@ def verbatim(text: str, language: str = "sh") -> str:
     return f"{fence}{language}\n{body}\n{fence}"
 
 
+def workflow_command(name: str, text: str, **properties: str) -> str:
+    """A line by which a step tells GitHub's runner something: `::error file=…,line=…::text`.
+
+    The rules: https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands. A `%` begins an
+    escape and is escaped first; whatever is legible of the text stays one line, and no part of it ends a property.
+    """
+    written = ",".join(f"{key}={_data(value, ':,')}" for key, value in properties.items())
+    return f"::{name} {written}::{_data(text)}" if written else f"::{name}::{_data(text)}"
+
+
+def _data(text: str, also: str = "") -> str:
+    text = legible(text)
+    for character in "%\n" + also:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
 def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall("`+", text)), default=0)

@@ -69,13 +69,14 @@ class Chromium:
         self._unread = b""
         self._numbers = itertools.count(1)
         self._complaints: list[str] = []
+        self._requested: list[str] = []
         self._session: str | None = None
         pages = self._call("Target.getTargets")["targetInfos"]
         target = next(p["targetId"] for p in pages if p["type"] == "page")
         self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)[
             "sessionId"
         ]
-        for domain in ("Page", "Runtime", "Log"):
+        for domain in ("Page", "Runtime", "Log", "Network"):
             self._call(f"{domain}.enable")
 
     def emulate(self, scheme: str) -> None:
@@ -121,6 +122,11 @@ class Chromium:
         said, self._complaints = self._complaints, []
         return said
 
+    def requested(self) -> list[str]:
+        """Addresses that were asked for since this was last asked, pages themselves included."""
+        asked, self._requested = self._requested, []
+        return asked
+
     def keep_screenshot(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         shot = self._call("Page.captureScreenshot", captureBeyondViewport=True)
@@ -138,6 +144,8 @@ class Chromium:
                     self._complaints.append(entry["text"])
                 case {"method": "Runtime.exceptionThrown", "params": {"exceptionDetails": thrown}}:
                     self._complaints.append(json.dumps(thrown))
+                case {"method": "Network.requestWillBeSent", "params": {"request": request}}:
+                    self._requested.append(request["url"])
                 case _:
                     pass
         assert "error" not in answer, (method, answer["error"])

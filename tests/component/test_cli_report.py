@@ -1,6 +1,7 @@
 """`seatrial report` on run folders on disk: what it writes, prints and refuses."""
 
 import html
+import json
 import os
 from pathlib import Path
 from xml.etree import ElementTree
@@ -67,6 +68,58 @@ def test_all_three_forms_tell_the_same_ruling(tmp_path: Path):
     ruling = next(case for case in suite.iter("testcase") if case.get("classname") == "gate")
     assert headline in (ruling[0].get("message") or "")
     assert (tmp_path / "out" / "pages" / "case.html").is_file()
+
+
+def test_one_page_is_written_alone_and_beside_the_site():
+    alone = seatrial("report", RUN, "--baseline", BASELINE, "--single", "out/report.html")
+
+    assert (alone.exit_code, alone.stdout.splitlines()[-1]) == (0, "One page: out/report.html")
+    assert "Gate closed" in Path("out/report.html").read_text(encoding="utf-8")
+    assert not Path("site").exists()
+
+    both = seatrial(
+        "report", RUN, "--baseline", BASELINE, "--single", "report.html", "--site", "pages"
+    )
+    assert both.stdout.splitlines()[-1].startswith("Report: ")
+    assert Path("pages/index.html").is_file()
+
+
+def test_expectations_that_failed_are_written_and_printed_as_annotations():
+    seatrial(
+        "report", RUN, "--baseline", BASELINE, "--single", "out/page.html",
+        "--sarif", "out/results.sarif", "--annotations", "out/annotations",
+    )  # fmt: skip
+    gate = seatrial("gate", RUN, "--baseline", BASELINE, "--format=json", "--annotations=github")
+
+    written = Path("out/annotations").read_text(encoding="utf-8")
+    assert written.splitlines()[0].startswith("::error title=Seatrial%3A gate closed::forbidden")
+    assert "file=cases/task/refund-needs-verification.yaml,line=14,col=5" in written
+    assert (gate.exit_code, gate.stderr) == (1, written)
+    assert json.loads(gate.stdout)["ruling"] == "closed"
+    (run,) = json.loads(Path("out/results.sarif").read_text(encoding="utf-8"))["runs"]
+    assert run["properties"]["ruling"] == "closed"
+
+
+def test_annotations_are_printed_only_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+
+    assert "::error" not in seatrial("gate", RUN, "--baseline", BASELINE).output
+
+
+def test_paths_of_annotations_begin_at_the_root_of_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    root = WorkTree.init(tmp_path / "repo").root / "agents" / "desk"
+    root.mkdir(parents=True)
+    (root / "cases").mkdir()
+    (tmp_path / ".seatrial").rename(root / ".seatrial")
+    monkeypatch.chdir(root)
+
+    result = seatrial("gate", RUN, "--baseline", BASELINE, "--annotations=github")
+
+    assert (
+        "file=agents/desk/cases/task/refund-needs-verification.yaml,line=14,col=5" in result.stderr
+    )
 
 
 def test_text_of_agents_cannot_steer_the_terminal():

@@ -16,7 +16,8 @@ from seatrial.compare import CaseComparison, Tally
 from seatrial.errors import StorageError, UsageError
 from seatrial.gate import Ground
 from seatrial.report.casefile import case_file
-from seatrial.report.site import MARKER, with_policy
+from seatrial.report.policy import with_policy
+from seatrial.report.site import MARKER
 from seatrial.verdicts import Outcome
 
 PAGES = ("index.html", "regressions.html", "case.html")
@@ -332,7 +333,7 @@ def test_case_whose_document_is_gone_is_shown_by_its_findings(tmp_path: Path):
 def test_policy_allows_exactly_the_scripts_that_stand_in_the_page():
     page = '<head><meta charset="utf-8"><script>one()</script><script src="a.js"></script>'
 
-    policed = with_policy(page)
+    policed = with_policy(page, "script-src 'self' {scripts}")
 
     assert policed.count("'sha256-") == 1
     assert "'sha256-HR7iaask9daLMRRskMI++QeJtjWDOjyPA6lGzYGzKW4='" in policed

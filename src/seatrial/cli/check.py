@@ -271,21 +271,15 @@ def _json(
 
 
 def _annotation(problem: Problem) -> str:
-    """A workflow command of GitHub's: an annotation at the line."""
+    """An annotation of GitHub's at the line."""
+    from seatrial.escaping import workflow_command
+
     message = f"{problem.message}. {problem.hint}" if problem.hint else problem.message
-    properties = {
-        "file": problem.path,
-        "line": str(problem.line),
-        "col": str(problem.column),
-        "title": f"seatrial: {problem.code}",
-    }
-    written = ",".join(f"{k}={_escaped(v, ':,')}" for k, v in properties.items())
-    return f"::{problem.level} {written}::{_escaped(message)}"
-
-
-def _escaped(text: str, also: str = "") -> str:
-    """Text as workflow commands want it; `%` first, since it begins an escape."""
-    text = printable(text)
-    for character in "%" + also:
-        text = text.replace(character, f"%{ord(character):02X}")
-    return text
+    return workflow_command(
+        problem.level,
+        printable(message),
+        file=problem.path,
+        line=str(problem.line),
+        col=str(problem.column),
+        title=f"seatrial: {problem.code}",
+    )

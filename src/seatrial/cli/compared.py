@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,10 @@ from seatrial.compare import CaseComparison, Comparison
 from seatrial.errors import NothingReleased, UsageError, printable
 from seatrial.store import Run, find
 from seatrial.workspace import Workspace
+
+if TYPE_CHECKING:
+    from seatrial.gate import Ruling
+    from seatrial.report import Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,18 @@ class Compared:
     loosened: tuple[str, ...]
     """Points of the gate's policy that the candidate's documents would loosen."""
     why_no_baseline: str = ""
+
+    def evidence(self, ruling: Ruling) -> Evidence:
+        """What faces are made from."""
+        from seatrial.report import Evidence
+
+        return Evidence(
+            comparison=self.comparison,
+            ruling=ruling,
+            candidate=self.run,
+            baseline=self.baseline.run if self.baseline else None,
+            why_no_baseline=self.why_no_baseline,
+        )
 
 
 def compared(

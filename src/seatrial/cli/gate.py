@@ -39,6 +39,11 @@ _COLORS = {"open": "green", "closed": "red", "undecided": "yellow", "warning": "
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the ruling to this file as well.",
 )
+@click.option(
+    "--annotations",
+    type=click.Choice(["github"]),
+    help="Tell a step of GitHub Actions the lines of the expectations that failed, on stderr.",
+)
 def gate(
     run: str,
     baseline: str | None,
@@ -47,6 +52,7 @@ def gate(
     root: Path | None,
     form: str,
     file: Path | None,
+    annotations: Literal["github"] | None,
 ) -> ExitCode:
     """Rule on a RUN (a folder, an id, or `latest`): open, closed or undecided.
 
@@ -63,6 +69,9 @@ def gate(
         click.echo(_json(ruling))
     else:
         _tell(found, ruling, run)
+    if annotations:
+        # Its runner reads both streams; standard output may be JSON that somebody else reads.
+        click.echo(_annotations(found, ruling, root), err=True, nl=False)
     return ExitCode[ruling.ruling.name]
 
 
@@ -90,6 +99,14 @@ def _tell(found: Compared, ruling: Ruling, run: str) -> None:
         tell_case(case, number)
     if more := len(wrong) - len(worst):
         tell(f"and {more} more: `seatrial report {run}` shows them all", indent=2)
+
+
+def _annotations(found: Compared, ruling: Ruling, root: Path | None) -> str:
+    from seatrial import report
+    from seatrial.workspace import Workspace
+
+    marks = report.marks(found.evidence(ruling), folder=Workspace.find_or_here(root).folder)
+    return report.annotated(ruling, marks)
 
 
 def _json(ruling: Ruling) -> str:

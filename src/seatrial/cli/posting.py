@@ -162,22 +162,12 @@ def _of_run(
     from seatrial.cli.compared import compared
     from seatrial.forge import Told
     from seatrial.gate import rule
-    from seatrial.report import Evidence
     from seatrial.workspace import Workspace
 
     found = compared(name, baseline, arm, root=root)
     ruling = rule(found.comparison, profile=profile, loosened=found.loosened)
-    evidence = Evidence(
-        comparison=found.comparison,
-        ruling=ruling,
-        candidate=found.run,
-        baseline=found.baseline.run if found.baseline else None,
-        why_no_baseline=found.why_no_baseline,
-    )
+    evidence = found.evidence(ruling)
     cases = [case for case in evidence.worst_first() if evidence.concern(case)]
-    workspace = Workspace.find_or_here(root)
-    within = workspace.repository
-    folder = workspace.root.relative_to(within.root.resolve()).as_posix() if within else ""
     return Told(
         ruling=ruling,
         comparison=found.comparison,
@@ -185,7 +175,7 @@ def _of_run(
         commands={case.case: evidence.reproduction(case.case) for case in cases},
         report=report or "",
         revision=evidence.revision(),
-        folder="" if folder == "." else folder,
+        folder=Workspace.find_or_here(root).folder,
     )
 
 
@@ -323,6 +313,8 @@ def _say(level: Literal["notice", "warning"], text: str) -> None:
 
     text = printable(text)
     if os.environ.get("GITHUB_ACTIONS") == "true":
-        click.echo(f"::{level} title=Seatrial::{text.replace('%', '%25')}")
+        from seatrial.escaping import workflow_command
+
+        click.echo(workflow_command(level, text, title="Seatrial"))
     else:
         click.echo(f"{level.capitalize()}: {text}", err=True)

@@ -37,6 +37,24 @@ import click
     help="Write a Markdown summary to this file as well.",
 )
 @click.option(
+    "--sarif",
+    "sarif_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the expectations that failed as SARIF 2.1.0 to this file as well.",
+)
+@click.option(
+    "--annotations",
+    "annotations_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write them as annotations of GitHub to this file as well, for a step to print.",
+)
+@click.option(
+    "--single",
+    "single_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the report as one HTML file that holds everything it shows; without --site it is the only one.",
+)
+@click.option(
     "--root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder with .seatrial/; the nearest one above, when left out.",
@@ -49,11 +67,14 @@ def report(
     site: Path | None,
     junit_file: Path | None,
     summary_file: Path | None,
+    sarif_file: Path | None,
+    annotations_file: Path | None,
+    single_file: Path | None,
     root: Path | None,
 ) -> None:
-    """Build the report of a RUN (a folder, an id, or `latest`) as a static site.
+    """Build the report of a RUN (a folder, an id, or `latest`) as a static site, or as one page.
 
-    It opens from the file system. The exit code says nothing about the ruling: `seatrial gate` does.
+    Both open from the file system. The exit code says nothing about the ruling: `seatrial gate` does.
     """
     from seatrial import report as faces
     from seatrial.cli.compared import compared, tell
@@ -61,20 +82,26 @@ def report(
     from seatrial.workspace import Workspace
 
     found = compared(run, baseline, arm, root=root)
-    evidence = faces.Evidence(
-        comparison=found.comparison,
-        ruling=rule(found.comparison, profile=profile, loosened=found.loosened),
-        candidate=found.run,
-        baseline=found.baseline.run if found.baseline else None,
-        why_no_baseline=found.why_no_baseline,
-    )
+    evidence = found.evidence(rule(found.comparison, profile=profile, loosened=found.loosened))
     if junit_file is not None:
         _write(junit_file, faces.junit(evidence))
     if summary_file is not None:
         _write(summary_file, faces.summary(evidence).encode())
-    folder = site or Workspace.find_or_here(root).root / "site" / "report"
-    built = faces.build(evidence, folder, kept_out_of_git=site is None)
+    workspace = Workspace.find_or_here(root)
+    if sarif_file is not None or annotations_file is not None:
+        marks = faces.marks(evidence, folder=workspace.folder)
+        if sarif_file is not None:
+            _write(sarif_file, faces.sarif(evidence, marks).encode())
+        if annotations_file is not None:
+            _write(annotations_file, faces.annotated(evidence.ruling, marks).encode())
     tell(evidence.ruling.headline, bold=True)
+    if single_file is not None:
+        _write(single_file, faces.single_page(evidence).encode())
+        tell(f"One page: {single_file}")
+        if site is None:
+            return
+    folder = site or workspace.root / "site" / "report"
+    built = faces.build(evidence, folder, kept_out_of_git=site is None)
     cases = "1 case" if built.concerns == 1 else f"{built.concerns} cases"
     tell(f"{cases} to look at, {built.paged} of {len(found.comparison.cases)} with trajectories")
     tell(f"Report: {built.index}")

@@ -1,16 +1,12 @@
-"""Problems as SARIF 2.1.0, which code hosts and editors show at the line."""
+"""Problems of documents as SARIF."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import quote
 
-from seatrial import __version__
 from seatrial.errors import Problem, printable
-
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
+from seatrial.report.sarif import location, log
 
 
 def sarif(problems: Sequence[Problem]) -> str:
@@ -20,24 +16,7 @@ def sarif(problems: Sequence[Problem]) -> str:
         problems: with paths relative to the folder that `%SRCROOT%` stands for.
     """
     codes = sorted({problem.code for problem in problems})
-    log = {
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "Seatrial",
-                        "version": __version__,
-                        "rules": [{"id": code} for code in codes],
-                    }
-                },
-                "columnKind": "unicodeCodePoints",
-                "results": [_result(problem, codes.index(problem.code)) for problem in problems],
-            }
-        ],
-    }
-    return json.dumps(log, indent=1)
+    return log(codes, [_result(problem, codes.index(problem.code)) for problem in problems])
 
 
 def _result(problem: Problem, rule: int) -> dict[str, Any]:
@@ -47,12 +26,5 @@ def _result(problem: Problem, rule: int) -> dict[str, Any]:
         "ruleIndex": rule,
         "level": problem.level,
         "message": {"text": printable(text)},
-        "locations": [
-            {
-                "physicalLocation": {
-                    "artifactLocation": {"uri": quote(problem.path), "uriBaseId": "%SRCROOT%"},
-                    "region": {"startLine": problem.line, "startColumn": problem.column},
-                }
-            }
-        ],
+        "locations": [location(problem.path, problem.line, problem.column)],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from seatrial.compare import CaseComparison, Tally
@@ -15,8 +15,16 @@ SENTENCE_SHOWN = 600
 """Characters of a sentence of ours that may quote an agent."""
 
 
-def table(evidence: Evidence, cases: Sequence[CaseComparison]) -> dict[str, Any]:
-    """A row a case in the order given, as lists: thousands of rows must load at once."""
+def table(
+    evidence: Evidence, cases: Sequence[CaseComparison], paged: Collection[str]
+) -> dict[str, Any]:
+    """A row a case in the order given, as lists: thousands of rows must load at once.
+
+    Args:
+        evidence: what is reported.
+        cases: in their order.
+        paged: those whose row links to more.
+    """
     return {
         "columns": [
             "id", "title", "group", "required", "negative", "weak", "outcome", "concern", "forbidden",
@@ -38,7 +46,7 @@ def table(evidence: Evidence, cases: Sequence[CaseComparison]) -> dict[str, Any]
                 _tally(case.candidate),
                 weight(case.evidence),
                 shown(case.sentence),
-                int(evidence.has_page(case)),
+                int(case.case in paged),
                 _worst(case),
             ]
             for case in cases

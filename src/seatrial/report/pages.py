@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
 from typing import Any
 from urllib.parse import quote
@@ -25,6 +25,9 @@ PAGES = ("index.md", "regressions.md", "case.md")
 
 _CASES_SHOWN = 12
 _ROWS_SHOWN = 40
+_Link = Callable[[str], str]
+"""The address of a case's page; empty where it has none."""
+
 _EFFECTS = {"closed": "closes", "undecided": "undecided", "warning": "warning", "note": "note"}
 
 
@@ -36,7 +39,28 @@ def pages(evidence: Evidence, paged: frozenset[str], concerns: int) -> dict[str,
         paged: the cases that have a page of their own.
         concerns: how many cases a reviewer must look at.
     """
-    environment = Environment(
+    values = _values(evidence, len(paged), lambda case: _link(case) if case in paged else "")
+    return {
+        page: _environment().get_template(page).render(values, concerns=concerns) for page in PAGES
+    }
+
+
+def whole_page(evidence: Evidence, shown_here: frozenset[str], **more: Any) -> str:
+    """The one page of HTML that holds everything: what the overview tells, then the cases.
+
+    Args:
+        evidence: what is reported.
+        shown_here: the cases whose trials are on the page.
+        more: what else the template names; `Markup` is put on the page as it is.
+    """
+    values = _values(
+        evidence, len(shown_here), lambda case: f"#case-{case}" if case in shown_here else ""
+    )
+    return _environment().get_template("single.html").render(values, **more)
+
+
+def _environment() -> Environment:
+    return Environment(
         autoescape=False,  # `finalize` is stricter: Markdown reads the page before HTML does
         finalize=_escaped,
         loader=FunctionLoader(_template),
@@ -44,8 +68,6 @@ def pages(evidence: Evidence, paged: frozenset[str], concerns: int) -> dict[str,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    values = _values(evidence, paged) | {"concerns": concerns}
-    return {page: environment.get_template(page).render(values) for page in PAGES}
 
 
 def _escaped(value: Any) -> str:
@@ -57,7 +79,7 @@ def _template(name: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
+def _values(evidence: Evidence, paged: int, link: _Link) -> dict[str, Any]:
     comparison = evidence.comparison
     manifest = evidence.runs["candidate"].manifest
     counts = Counter(case.outcome.value for case in comparison.cases)
@@ -68,7 +90,7 @@ def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
             {
                 "effect": ground.effect,
                 "word": _EFFECTS[ground.effect],
-                "text": _linked(shown(ground.text), ground.cases, paged),
+                "text": _linked(shown(ground.text), ground.cases, link),
             }
             for ground in evidence.ruling.grounds
         ],
@@ -79,12 +101,12 @@ def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
         "revision": evidence.revision(),
         "counts": counts.most_common(),
         "total": len(comparison.cases),
-        "paged": len(paged),
+        "paged": paged,
         "selected": len(manifest.selected()),
         "planned": len(manifest.plan),
         "reasons": selection_reasons(evidence)[:6],
         "overall": comparison.overall,
-        "cut_short": [(case, _link(case, paged)) for case in comparison.cut_short[:_CASES_SHOWN]],
+        "cut_short": [(case, link(case)) for case in comparison.cut_short[:_CASES_SHOWN]],
         "cut_more": max(0, len(comparison.cut_short) - _CASES_SHOWN),
         "tables": [
             {
@@ -94,7 +116,7 @@ def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
             }
             for table in comparison.tables
         ],
-        "ties": _ties(comparison.ties, paged) if comparison.ties else None,
+        "ties": _ties(comparison.ties, link) if comparison.ties else None,
         "shown": shown,
         "pass_k": _pass_k(comparison.pass_k),
         "invalid": [
@@ -103,7 +125,7 @@ def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
                 "candidate": sides["candidate"].total(),
                 "baseline": sides["baseline"].total(),
                 "cases": [
-                    (case, _link(case, paged))
+                    (case, link(case))
                     for case, _ in (sides["candidate"] + sides["baseline"]).most_common(
                         _CASES_SHOWN
                     )
@@ -117,35 +139,34 @@ def _values(evidence: Evidence, paged: frozenset[str]) -> dict[str, Any]:
     }
 
 
-def _link(case: str, paged: frozenset[str]) -> str:
-    return f"case.html?id={quote(case, safe='')}" if case in paged else ""
+def _link(case: str) -> str:
+    return f"case.html?id={quote(case, safe='')}"
 
 
-def _linked(text: str, cases: Sequence[str], paged: frozenset[str]) -> Markup:
+def _linked(text: str, cases: Sequence[str], link: _Link) -> Markup:
     """A ground's text, each of its cases a link where it is named, the others after it."""
     line = " ".join(text.split())
     longest_first = sorted(cases, key=len, reverse=True)
     names = "|".join(map(re.escape, longest_first)) or "(?!)"
     parts, end, named = [], 0, set()
     for found in re.finditer(rf"(?<![\w.-])(?:{names})(?![\w-])", line):
-        parts += [character_references(line[end : found.start()]), _anchor(found[0], paged)]
+        parts += [character_references(line[end : found.start()]), _anchor(found[0], link)]
         named.add(found[0])
         end = found.end()
     parts.append(character_references(line[end:]))
     unnamed = [case for case in cases if case not in named]
-    parts += [f" {_anchor(case, paged)}" for case in unnamed[:_CASES_SHOWN]]
+    parts += [f" {_anchor(case, link)}" for case in unnamed[:_CASES_SHOWN]]
     if len(unnamed) > _CASES_SHOWN:
         parts.append(f" and {len(unnamed) - _CASES_SHOWN} more")
     return Markup("".join(parts))
 
 
-def _anchor(case: str, paged: frozenset[str]) -> str:
-    link = _link(case, paged)
-    shown_id = page_text(case)
-    return f'<a href="{page_text(link)}">{shown_id}</a>' if link else shown_id
+def _anchor(case: str, link: _Link) -> str:
+    address, shown_id = link(case), page_text(case)
+    return f'<a href="{page_text(address)}">{shown_id}</a>' if address else shown_id
 
 
-def _ties(ties: Ties, paged: frozenset[str]) -> dict[str, Any]:
+def _ties(ties: Ties, link: _Link) -> dict[str, Any]:
     moved = [tie for tie in ties.cases if tie.moved]
     return {
         "declared": len(ties.cases),
@@ -155,7 +176,7 @@ def _ties(ties: Ties, paged: frozenset[str]) -> dict[str, Any]:
         "p": ties.p_together,
         "hidden": ties.hidden,
         "together": ties.moved_together,
-        "cases": [(tie.case, _link(tie.case, paged), tie.p) for tie in moved[:_CASES_SHOWN]],
+        "cases": [(tie.case, link(tie.case), tie.p) for tie in moved[:_CASES_SHOWN]],
     }
 
 

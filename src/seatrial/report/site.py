@@ -6,9 +6,7 @@ Material's theme can take its place. The site opens from the file system: no req
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -18,7 +16,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -29,6 +26,7 @@ from seatrial.report.casefile import case_file, raw_file
 from seatrial.report.evidence import Evidence
 from seatrial.report.overview import regression, table
 from seatrial.report.pages import pages
+from seatrial.report.policy import with_policy
 
 MARKER = ".seatrial-report"
 """Lies in every site of ours: only a folder that has it is ever overwritten."""
@@ -64,7 +62,7 @@ _CONFIGURATION: Mapping[str, Any] = {
 }
 
 _POLICY = (
-    "default-src 'none'; script-src 'self' {hashes}; style-src 'self'; img-src 'self' data:; "
+    "default-src 'none'; script-src 'self' {scripts}; style-src 'self'; img-src 'self' data:; "
     "font-src 'self'; base-uri 'none'; form-action 'none'"
 )
 
@@ -105,7 +103,8 @@ def build(evidence: Evidence, folder: Path, *, kept_out_of_git: bool = False) ->
             concerns = sum(evidence.concern(case) is not None for case in ordered)
             _render(work, pages(evidence, names, concerns))
             _write(
-                site / "data" / "table.js", script_data("seatrialTable", table(evidence, ordered))
+                site / "data" / "table.js",
+                script_data("seatrialTable", table(evidence, ordered, names)),
             )
             regressions = []
             for case in paged:
@@ -134,48 +133,6 @@ def build(evidence: Evidence, folder: Path, *, kept_out_of_git: bool = False) ->
     return Site(folder / "index.html", len(paged), concerns)
 
 
-def with_policy(page: str) -> str:
-    """The page with a content security policy that lets nothing run but its own files and scripts.
-
-    Scripts that stand in the page (the theme has a few) are allowed one by one, by their digest.
-    """
-    found = _InlineScripts()
-    found.feed(page)
-    found.close()
-    hashes = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-        for script in dict.fromkeys(found.scripts)
-    )
-    policy = _POLICY.format(hashes=hashes)
-    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    before, charset, after = page.partition('<meta charset="utf-8">')
-    if not charset:
-        raise RuntimeError("the theme's page does not declare its charset where it always did")
-    return f"{before}{charset}{meta}{after}"
-
-
-class _InlineScripts(HTMLParser):
-    """The text of each script that stands in the page and would run."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=False)
-        self.scripts: list[str] = []
-        self._inside = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        self._inside = tag == "script" and "src" not in given and "type" not in given
-        if self._inside:
-            self.scripts.append("")
-
-    def handle_data(self, data: str) -> None:
-        if self._inside:
-            self.scripts[-1] += data
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = False
-
-
 def _render(work: Path, markdown: Mapping[str, str]) -> None:
     """Have MkDocs make `work/site` from the pages and our assets, and take off what is not needed."""
     docs = work / "docs"
@@ -192,7 +149,7 @@ def _render(work: Path, markdown: Mapping[str, str]) -> None:
     for needless in (*site.rglob("*.map"), *site.glob("sitemap.xml*"), *site.glob("404.html")):
         needless.unlink()
     for page in site.glob("*.html"):
-        _write(page, with_policy(page.read_text(encoding="utf-8")))
+        _write(page, with_policy(page.read_text(encoding="utf-8"), _POLICY))
 
 
 def _run_mkdocs(work: Path) -> None:

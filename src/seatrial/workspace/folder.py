@@ -325,6 +325,14 @@ class Workspace:
         return SourceFiles(self.root, self.repository, self._prefix)
 
     @property
+    def folder(self) -> str:
+        """Where the root lies within its repository; empty at its root, or where there is none."""
+        if self.repository is None:
+            return ""
+        within = self.root.resolve().relative_to(self.repository.root.resolve()).as_posix()
+        return "" if within == "." else within
+
+    @property
     def _prefix(self) -> str:
         """What paths of the repository have before paths of the root: nothing, or `folder/`."""
         if self.repository is None or self.repository.root == self.root:

@@ -25,8 +25,11 @@ globalThis.Seatrial = (() => {
     return element;
   }
 
+  const single = "single" in document.documentElement.dataset;
+
   function caseLink(id, { trials = null, anchor = "" } = {}) {
     if (!ID.test(id)) return "#";
+    if (single) return `#case-${id}${anchor ? `-${encodeURIComponent(anchor)}` : ""}`;
     const [candidate, baseline] = trials || [];
     const query = new URLSearchParams({ id });
     if (candidate) query.set("candidate", candidate);
