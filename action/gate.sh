@@ -33,6 +33,12 @@ tell() { # level message
     printf '::%s::\n::%s::%s\n::stop-commands::%s\n' "$silence" "$1" "$2" "$silence"
 }
 
+annotate() { # file: commands that `seatrial report` wrote and escaped; no other kind of command is passed on
+    printf '::%s::\n' "$silence"
+    grep -E '^::(error|warning|notice) ' -- "$1"
+    printf '::stop-commands::%s\n' "$silence"
+}
+
 finish() { # exit code, ruling
     put_output ruling "$2"
     put_output exit-code "$1"
@@ -89,13 +95,16 @@ case $code in
 esac
 
 if seatrial report "$work/run" "${against[@]}" "--site=$work/report" "--summary=$work/summary.md" \
-    "--junit=$work/junit.xml"; then
+    "--junit=$work/junit.xml" "--sarif=$work/results.sarif" "--single=$work/report.html" \
+    "--annotations=$work/annotations"; then
     put_output report "$work/report"
+    put_output page "$work/report.html"
     put_output junit "$work/junit.xml"
+    put_output sarif "$work/results.sarif"
+    annotate "$work/annotations"
 else
     tell warning "Seatrial: the report could not be built; the ruling stands"
-    put_output report ""
-    put_output junit ""
+    for name in report page junit sarif; do put_output "$name" ""; done
 fi
 if test -f "$work/summary.md" && test "$(wc -c < "$work/summary.md")" -le $summary_limit; then
     cat "$work/summary.md" >> "$summary"

@@ -123,7 +123,13 @@ def test_candidate_with_planted_regressions_closes_the_gate(
     )
     assert (Path(step.outputs["report"]) / "index.html").is_file()
     assert "refund-damaged-lamp" in Path(step.outputs["junit"]).read_text(encoding="utf-8")
+    assert "refund-damaged-lamp" in Path(step.outputs["sarif"]).read_text(encoding="utf-8")
+    assert "Gate closed" in Path(step.outputs["page"]).read_text(encoding="utf-8")
     assert (Path(step.outputs["run"]) / "run.json").is_file()
+    assert re.search(
+        r"(?m)^::error file=cases/\S+\.yaml,line=\d+,col=\d+,title=Seatrial%3A refund-damaged-lamp",
+        step.log,
+    )
     assert "closed" in step.summary.lower()
     assert "arm helpdesk-candidate changed" in step.log
     assert "secret-token" not in step.log
