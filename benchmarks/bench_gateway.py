@@ -34,7 +34,7 @@ from mcp.server.lowlevel import Server
 from seatrial.documents import Answers
 from seatrial.documents import Server as ServerFixture
 from seatrial.gateway import Channel, Gateway
-from seatrial.gateway import channel as channels
+from seatrial.gateway import record as records
 from seatrial.servers import ready
 from seatrial.tools import Tool
 from seatrial.trace import Answer
@@ -190,7 +190,7 @@ async def serve_on_sdk(on_list_tools: Any, on_call_tool: Any) -> None:
 
 async def serve(role: str) -> None:
     # One trial makes more calls here than any may: beyond its limit a call would cost next to nothing.
-    channels.MOST_RECORDED = 10**12
+    records.MOST_RECORDED = 10**12
     match role:
         case "gateway":
             await serve_gateway()

@@ -16,7 +16,7 @@ from tests.mcp_wire import call, post, request
 
 from seatrial.errors import ToolServerError, UsageError
 from seatrial.gateway import Channel, Gateway
-from seatrial.gateway.endpoint import MOST_STREAMS
+from seatrial.gateway.exchange import MOST_STREAMS
 
 
 def open_files() -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 import anyio
@@ -16,42 +15,22 @@ from seatrial.documents.world import Denial
 from seatrial.errors import ToolServerError, UsageError
 from seatrial.gateway import jsonrpc
 from seatrial.gateway.calls import Call, Errand, Line, Tell
-from seatrial.gateway.decisions import AnsweredBy, House, misfits_of, unreadable
+from seatrial.gateway.carrying import Carrier
+from seatrial.gateway.decisions import House, misfits_of, unreadable
 from seatrial.gateway.fronts import Clients
-from seatrial.gateway.mocks import Mocked, Mocks
+from seatrial.gateway.mocks import Mocks
 from seatrial.gateway.offers import Offered
-from seatrial.gateway.servers import RealServer, Rights, ToolServer
-from seatrial.state.denials import denied
-from seatrial.state.values import unkeepable
-from seatrial.tools import BeyondRights, Tool
-from seatrial.trace import Answer, Asked, Called, Json, Listed, Noted, Requested
-from seatrial.upstream import Response
-
-Seen = Listed | Called | Requested | Asked | Noted
+from seatrial.gateway.record import MOST_RECORDED, Fault, Record, Seen
+from seatrial.gateway.servers import Rights, ToolServer
+from seatrial.tools import Tool
+from seatrial.trace import Answer, Asked, Json
 
 _MOST_MISFITS, _LONGEST_MISFIT = 5, 300
 """What is recorded of arguments that do not fit: sentences, and characters of each."""
 
 
-MOST_RECORDED = 32_000_000
-"""Bytes that the calls of one trial and their answers may come to. They lie in memory until it ends, beside those
-of all trials under way."""
-_EACH = 2_000
-"""What a call or a list takes beside its arguments and its answer, about."""
-
-
 class ChannelClosed(Exception):
     """The trial is over; nothing is called any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What went wrong behind the tools: the trial it happened in cannot be graded."""
-
-    cause: Literal["tool_server", "internal"]
-    message: str
-    error: Exception | None = None
-    """The bug of ours, when the cause is `internal`."""
 
 
 class Channel:
@@ -114,17 +93,12 @@ class Channel:
             mocks.check({n: t for line in self.lines.values() for n, t in line.tools().items()})
         self._of_servers = dict(of_servers or {})
         self._house = House(rights=rights, calls_limit=calls_limit, mocks=mocks)
-        self._clock = clock or _since_now()
+        self._record = Record(clock or _since_now())
+        self._carrier = Carrier(self._record, mocks, sleep)
         self.sleep = sleep
         self._address = address
         self._on_close = on_close
-        self._events: list[Seen | None] = []
         self._calls = 0
-        self._recorded = 0
-        """Bytes, about."""
-        self._remarks: set[str] = set()
-        self._faults: list[Fault] = []
-        self._last_fault: str | None = None
         self._running: set[Call | Errand] = set()
         self._limit = anyio.Event()
         self._over = anyio.Event()
@@ -137,12 +111,12 @@ class Channel:
     @property
     def events(self) -> tuple[Seen, ...]:
         """What has been listed, called and asked, in the order the gateway saw it; what is under way is left out."""
-        return tuple(event for event in self._events if event is not None)
+        return self._record.events
 
     @property
     def faults(self) -> tuple[Fault, ...]:
         """What went wrong behind the tools; the trial is invalid when there is any."""
-        return tuple(self._faults)
+        return tuple(self._record.faults)
 
     @property
     def limit_hit(self) -> bool:
@@ -152,7 +126,7 @@ class Channel:
     @property
     def flooded(self) -> bool:
         """The agent sent, or asked for, more than can be recorded; from then on nothing was carried out."""
-        return self._recorded > MOST_RECORDED
+        return self._record.flooded
 
     async def until_limit(self) -> None:
         """Wait for the call that is one too many."""
@@ -161,7 +135,7 @@ class Channel:
     @property
     def last_fault(self) -> str | None:
         """What went wrong on purpose in the call that ended last; for agents that Seatrial itself brings along."""
-        return self._last_fault
+        return self._record.last_fault
 
     @property
     def closed(self) -> bool:
@@ -184,9 +158,9 @@ class Channel:
         for under_way in tuple(self._running):
             under_way.stop("the conversation ended")
             if isinstance(under_way, Call):
-                self._cut(under_way)
+                self._carrier.cut(under_way)
             else:
-                self._settle(under_way)
+                self._record.requested(under_way)
         self._over.set()
         if self._on_close is not None:
             self._on_close(self)
@@ -297,16 +271,7 @@ class Channel:
             for name, offered in offers.items()
             if rights is None or rights.visible(name)
         ]
-        if not self.flooded:
-            self._recorded += _EACH
-            self._events.append(
-                Listed(
-                    turn=self.turn,
-                    server=line.server.name,
-                    tools=tuple(tool.name for tool in tools),
-                    at_ms=self._clock(),
-                )
-            )
+        self._record.listed(self.turn, line, tools)
         return tools
 
     async def list_anew(self, line: Line) -> Sequence[Tool]:
@@ -342,7 +307,7 @@ class Channel:
             unread: why the arguments are no JSON; then nobody is handed the call.
         """
         self._check_open()
-        self._recorded += _EACH + size
+        place = self._record.take_in(size)
         self._calls += 1
         call = Call(
             line=line,
@@ -353,8 +318,8 @@ class Channel:
             tell=tell,
             number=self._calls,
             turn=self.turn,
-            at_ms=self._clock(),
-            place=len(self._events),
+            at_ms=self._record.clock(),
+            place=place,
         )
         if self.flooded:
             call.answer = Answer.of_text(
@@ -362,7 +327,7 @@ class Channel:
                 is_error=True,
             )
             return call
-        self._events.append(None)
+        self._record.reserve()
         if self._house.beyond_limit(call.number):
             self._limit.set()
         try:
@@ -391,15 +356,15 @@ class Channel:
                     rights=self._rights(line),
                 )
         except ToolServerError as error:
-            self._fail(call, error.message)
+            self._carrier.failed(call, error.message)
         except Exception as error:  # a bug, or a document that should have been refused
-            self._fail(call, f"{type(error).__name__}: {error}", error)
+            self._carrier.failed(call, f"{type(error).__name__}: {error}", error)
         decided = call.decided
         if decided is not None and decided.answer is not None:
             if decided.mocked is None:
-                self._record(call, decided.answer, "gateway", refused=decided.refused)
+                self._record.called(call, decided.answer, "gateway", refused=decided.refused)
             elif not decided.mocked.delay_ms:
-                self._record_mocked(call, decided.mocked, "mock")
+                self._carrier.mocked(call, decided.mocked, "mock")
         return call
 
     async def finish(self, call: Call) -> Answer:
@@ -410,30 +375,22 @@ class Channel:
                 with anyio.CancelScope() as call.scope:
                     if call.cut_short:
                         call.scope.cancel()
-                    await self._carry_out(call)
+                    await self._carrier.call(call)
             finally:
                 self._running.discard(call)
-                self._cut(call)
+                self._carrier.cut(call)
         assert call.answer is not None
         return call.answer
 
     async def run(self, errand: Errand) -> None:
         """Carry a request that is no tool call to a real server and back, or to where it is stopped."""
-        assert errand.line.real is not None
         self._running.add(errand)
         try:
             with anyio.CancelScope() as errand.scope:
-                response = await errand.line.real.exchange(
-                    errand.method, errand.params, errand.tell
-                )
-                _check_keepable(response, errand.line.server.name)
-                errand.response = response
-        except ToolServerError as error:
-            errand.failed = True
-            self.fault(error.message)
+                await self._carrier.errand(errand)
         finally:
             self._running.discard(errand)
-            self._settle(errand)
+            self._record.requested(errand)
 
     def errand(
         self, line: Line, method: str, params: dict[str, Json], *, size: int, tell: Tell | None
@@ -448,179 +405,39 @@ class Channel:
             tell: is handed what the server says before it answers.
         """
         self._check_open()
-        self._recorded += _EACH + size
+        place = self._record.take_in(size)
         errand = Errand(
             line=line,
             method=method,
             params=params,
             turn=self.turn,
-            at_ms=self._clock(),
-            place=len(self._events),
+            at_ms=self._record.clock(),
+            place=place,
             tell=tell,
         )
         if self.flooded:
             errand.failed = errand.is_over = True
         else:
-            self._events.append(None)
+            self._record.reserve()
         return errand
-
-    def _settle(self, errand: Errand) -> None:
-        """Write down how an errand ended; the first end counts."""
-        if errand.is_over:
-            return
-        errand.is_over = True
-        message = errand.response.message if errand.response is not None else {}
-        error = message.get("error")
-        why = None
-        if errand.failed:
-            why = f"the tool server {errand.line.server.name} failed"
-        elif errand.response is None:
-            why = f"not answered: {errand.cut_short or 'it was cut short'}"
-        elif error is not None:
-            told = error if isinstance(error, dict) else {}
-            why = f"{told.get('message', '')} ({told.get('code', '')})"
-        else:
-            self._recorded += len(errand.response.line)
-        self._events[errand.place] = Requested(
-            turn=errand.turn,
-            server=errand.line.server.name,
-            method=errand.method,
-            params=errand.params,
-            result=message.get("result"),
-            error=why,
-            at_ms=errand.at_ms,
-            took_ms=self._clock() - errand.at_ms,
-        )
-
-    async def _carry_out(self, call: Call) -> None:
-        mocked = call.decided.mocked if call.decided is not None else None
-        if mocked is not None:
-            if mocked.delay_ms:
-                await self._wait(call, mocked.delay_ms)
-            if mocked.answer is not None:
-                self._record_mocked(call, mocked, "mock")
-                return
-        if call.line.real is not None:
-            await self._carry_over(call, call.line.real)
-            return
-        server = call.line.server
-        call.version = server.version
-        try:
-            answer = _own(await server.call(call.name, jsonrpc.copy(call.arguments)))
-        except BeyondRights as beyond:
-            self._record(call, _own(beyond.answer), "world", refused=beyond.reason)
-        except ToolServerError as error:
-            self._fail(call, error.message)
-        except (
-            Exception
-        ) as error:  # a bug: raised again by the runner, an HTTP server would bury it
-            self._fail(call, f"{type(error).__name__}: {error}", error)
-        else:
-            self._record_answered(call, answer, "world")
-
-    async def _carry_over(self, call: Call, server: RealServer) -> None:
-        """Let a real server answer a call."""
-        params = call.params or {"name": call.name, "arguments": call.arguments}
-        try:
-            response = await server.exchange("tools/call", params, call.tell)
-            answer = answer_in(response, server.name)
-        except ToolServerError as error:
-            self._fail(call, error.message)
-        except Exception as error:
-            self._fail(call, f"{type(error).__name__}: {error}", error)
-        else:
-            told = response.message.get("error")
-            if isinstance(told, dict) and told.get("code") == jsonrpc.INTERNAL_ERROR:
-                # The agent is told what it said; but it has failed, and no agent is blamed for that.
-                self.fault(f"server {server.name!r} failed in {call.name}: {told.get('message')}")
-            self._record_answered(call, answer, "server", response)
-
-    def _record_answered(
-        self,
-        call: Call,
-        answer: Answer,
-        answered_by: AnsweredBy,
-        response: Response | None = None,
-    ) -> None:
-        """Write down what a world or a server answered, after what a mock makes of that."""
-        refused = denied(call.line.denials, answer)
-        mocked = call.decided.mocked if call.decided is not None else None
-        mocks = self._house.mocks
-        if mocked is not None and mocks is not None and call.offered is not None:
-            mocked = mocks.shaped(mocked, call.offered, call.arguments, answer)
-            if mocked.answer is not answer:
-                self._record_mocked(call, mocked, answered_by, refused=refused)
-                return
-        if response is not None and call.answer is None:
-            call.response = response
-            self._recorded += len(response.line)
-        if mocked is None:
-            self._record(call, answer, answered_by, refused=refused)
-            return
-        call.wire = mocked.wire
-        self._record(
-            call, answer, answered_by, rule=mocked.rule, refused=refused, fault=mocked.fault
-        )
-
-    async def _wait(self, call: Call, delay_ms: float) -> None:
-        begun = self._clock()
-        try:
-            await self.sleep(delay_ms / 1000)
-        except BaseException:
-            call.waited_ms = min(delay_ms, self._clock() - begun)
-            raise
-        call.waited_ms = delay_ms
-
-    def _record_mocked(
-        self, call: Call, mocked: Mocked, answered_by: AnsweredBy, *, refused: str | None = None
-    ) -> None:
-        """Write down a call that a mock has answered, or has made something of that the server answered."""
-        assert mocked.answer is not None
-        answer, mistake = mocked.answer, mocked.mistake
-        try:
-            # What it is made of (the fixture, the arguments) changes no more, and is not copied.
-            jsonrpc.encode([answer.content, answer.structured])
-        except ValueError as error:
-            mistake = f"{mocked.rule} of {call.name} answers what is no JSON: {error}"
-        if mistake:
-            self._fail(call, mistake)
-            return
-        call.wire = mocked.wire
-        self._record(
-            call,
-            answer,
-            answered_by,
-            rule=mocked.rule,
-            refused=refused,
-            fault=mocked.fault,
-            kept=mocked.kept,
-        )
-
-    def _fail(self, call: Call, message: str, error: Exception | None = None) -> None:
-        self.fault(message, error)
-        call.failed = True
-        text = f"The tool server {call.line.server.name} failed."
-        self._record(call, Answer.of_text(text, is_error=True), "gateway")
 
     def fault(self, message: str, error: Exception | None = None) -> None:
         """Take down what went wrong behind the tools; with an error, it is a bug of ours."""
-        self._faults.append(Fault("internal" if error else "tool_server", message, error))
+        self._record.fault(message, error)
 
     def now(self) -> float:
         """Milliseconds since the trial began."""
-        return self._clock()
+        return self._record.clock()
 
     def remark(self, text: str) -> None:
         """Keep what somebody attempted from outside in the record, the first time."""
-        if not self.closed and text not in self._remarks:
-            self._remarks.add(text)
-            self._events.append(Noted(turn=self.turn, text=text, at_ms=self._clock()))
+        if not self.closed:
+            self._record.remark(self.turn, text)
 
     def note(self, event: Asked) -> None:
         """Take down what a server asked its client."""
-        if not self.closed and not self.flooded:
-            self._recorded += _EACH + len(jsonrpc.encode([event.params, event.result]))
-            self._events.append(event)
+        if not self.closed:
+            self._record.asked(event)
 
     def _rights(self, line: Line) -> Rights | None:
         """What may be called of a server; None for everything."""
@@ -635,61 +452,6 @@ class Channel:
         except Exception as error:
             self.fault(f"{type(error).__name__}: {error}", error)
             raise ToolServerError(f"The tool server {line.server.name} failed.") from error
-
-    def _cut(self, call: Call) -> None:
-        """Write down that a call was stopped, unless it is over."""
-        if call.answer is not None:
-            return
-        answer = Answer.of_text(
-            f"Not answered: {call.cut_short or 'it was cut short'}.", is_error=True
-        )
-        mocked = call.decided.mocked if call.decided is not None else None
-        if mocked is None:
-            self._record(call, answer, "gateway")
-            return
-        # The agent was made to wait for longer than it, or the trial, had time for.
-        fault = mocked.fault or ("delay" if mocked.delay_ms else None)
-        self._record(call, answer, "gateway", rule=mocked.rule, fault=fault)
-
-    def _record(
-        self,
-        call: Call,
-        answer: Answer,
-        answered_by: AnsweredBy,
-        *,
-        rule: str | None = None,
-        refused: str | None = None,
-        fault: str | None = None,
-        kept: Answer | None = None,
-    ) -> None:
-        """Write down how a call ended; the first end counts."""
-        if call.answer is not None:
-            return
-        call.answer = answer
-        self._last_fault = fault
-        kept = kept or answer
-        if call.response is None:
-            self._recorded += sum(len(part.get("text") or "") for part in kept.content)
-        self._events[call.place] = Called(
-            turn=call.turn,
-            number=call.number,
-            server=call.line.server.name,
-            tool=call.name,
-            arguments=call.arguments,
-            answer=kept,
-            answered_by=answered_by,
-            rule=rule,
-            fault=fault,
-            refused=refused,
-            read_only=call.offered.tool.read_only if call.offered else None,
-            destructive=call.offered.tool.destructive if call.offered else None,
-            leaves_world=call.offered.tool.leaves_world if call.offered else None,
-            changed=call.version is not None and call.line.server.version != call.version,
-            misfits=call.misfits,
-            at_ms=call.at_ms,
-            took_ms=self._clock() - call.at_ms,
-            waited_ms=call.waited_ms,
-        )
 
     def _check_open(self) -> None:
         if self.closed:
@@ -713,49 +475,6 @@ def _check_words(lines: Iterable[Line]) -> None:
             f"the arm describes what is not there: {error}",
             hint="correct it under the arm's `tools`",
         ) from error
-
-
-def answer_in(response: Response, server: str) -> Answer:
-    """What a real server answered to a tool call, as it is recorded; an error of the protocol is an error too.
-
-    Raises:
-        ToolServerError: it is no answer to a tool call.
-    """
-    message = response.message
-    _check_keepable(response, server)
-    error, result = message.get("error"), message.get("result")
-    if isinstance(error, dict):
-        code = error.get("code")
-        text = f"MCP error {code}: {error.get('message', '')}"
-        return Answer.of_text(text, is_error=True).model_copy(
-            update={"code": code if type(code) is int else None}
-        )
-    content = result.get("content", ()) if isinstance(result, dict) else None
-    if not isinstance(content, list | tuple) or not all(isinstance(p, dict) for p in content):
-        raise ToolServerError(f"server {server!r} answers a tool call with what is no content")
-    assert isinstance(result, dict)
-    structured = result.get("structuredContent")
-    if "content" not in result and structured is None:
-        structured = result  # of a task, which is asked for its content later
-    return Answer(
-        content=tuple(content), structured=structured, is_error=result.get("isError") is True
-    )
-
-
-def _check_keepable(response: Response, server: str) -> None:
-    if not response.sound and (why := unkeepable(response.message)):
-        raise ToolServerError(f"server {server!r} answers with what is no JSON: {why}")
-
-
-def _own(answer: Answer) -> Answer:
-    """The same answer, sharing nothing with its server: what is recorded does not change afterwards."""
-    content, structured = jsonrpc.copy([answer.content, answer.structured])
-    return Answer(
-        content=tuple(content),
-        structured=structured,
-        is_error=answer.is_error,
-        code=answer.code,
-    )
 
 
 def _since_now() -> Callable[[], float]:

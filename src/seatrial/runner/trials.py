@@ -33,7 +33,7 @@ from seatrial.documents import (
 )
 from seatrial.errors import ArmError, ToolServerError, printable
 from seatrial.gateway import Channel, Gateway
-from seatrial.gateway.channel import MOST_RECORDED
+from seatrial.gateway.record import MOST_RECORDED
 from seatrial.personas import Asking, asking, company
 from seatrial.plan import Trial
 from seatrial.records import Retried, TrialRecord, Violation
