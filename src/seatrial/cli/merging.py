@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from seatrial import sharding, store
+from seatrial import plan, sharding, store
 from seatrial.documents import Catalog
 from seatrial.errors import UsageError
 from seatrial.plan import Trial
 from seatrial.records import Manifest, Sharding, TrialRecord
-from seatrial.store import Shard, Stub
+from seatrial.store import Shard, Stub, stubs, trial_of
 
 _NAMED = 12
 _SAME_PLAN = "run all shards from the same commit, with the same options and the same baseline"
@@ -111,30 +111,23 @@ class _Parts:
         self._manifest = manifest
         self._there: dict[int, set[Stub]] = {number: set() for number in numbers}
         self._telling: dict[int, list[TrialRecord]] = {number: [] for number in numbers}
-        cases = ((case, n) for n, own in enumerate(self.plan.cases, 1) for case in own)
-        self._whose = {
-            (case.encode(), arm.encode()): number for case, number in cases for arm in manifest.arms
-        }
 
-    def seen(self, shard: Shard, trials: Sequence[Stub], lines: Sequence[bytes]) -> None:
+    def seen(self, shard: Shard, trials: Sequence[Stub], lines: bytes) -> None:
         """Take trials down.
 
         Raises:
-            UsageError: the shard has no such cases, or one trial twice.
+            UsageError: the shard has one trial twice.
         """
         number = _sharding(shard.run.manifest).shard
-        there, whose = self._there[number], self._whose
-        for trial in trials:
-            if whose.get(trial[:2]) != number:
-                raise UsageError(f"{shard.folder} holds {_told(trial)}, which is not in its plan")
+        there = self._there[number]
         before = len(there)
         there.update(trials)
         if len(there) != before + len(trials):
             counted = Counter(trials)
             twice = next((t for t in trials if counted[t] > 1), trials[0])
-            raise UsageError(f"{shard.folder} holds {_told(twice)} twice")
+            raise UsageError(f"{shard.folder} holds {_told(trial_of(twice))} twice")
         if self._manifest.adding is not None:
-            self._telling[number] += map(_slim, lines)
+            self._telling[number] += map(_slim, lines.splitlines())
 
     def hold_against_the_plan(self, catalog: Callable[[], Catalog]) -> None:
         """Find what is missing.
@@ -144,12 +137,17 @@ class _Parts:
         """
         for number in range(1, self.plan.of + 1):
             part = self.plan.model_copy(update={"shard": number})
-            found = sharding.completeness(
-                self._manifest.model_copy(update={"sharding": part}),
-                catalog,
-                {(c.decode(), a.decode(), n) for c, a, n in self._there.get(number, ())},
-                self._telling.get(number, ()),
-            )
+            own = self._manifest.model_copy(update={"sharding": part})
+            there = self._there.get(number, set())
+            if own.adding is None and there == stubs(plan.keys_of(own)):
+                continue
+            keys = {trial_of(begun) for begun in there}
+            if strange := sorted(key for key in keys if key[0] not in part.own):
+                raise UsageError(
+                    f"shard {part} holds {_told(strange[0])}, which is not in its plan",
+                    hint="run that shard anew",
+                )
+            found = sharding.completeness(own, catalog, keys, self._telling.get(number, ()))
             if found.surplus:
                 raise UsageError(
                     f"shard {part} holds trials that its plan does not ask for: "
@@ -202,6 +200,6 @@ def _slim(line: bytes) -> TrialRecord:
     return record.model_copy(update={"findings": told})
 
 
-def _told(trial: Stub) -> str:
+def _told(trial: store.Key) -> str:
     case, arm, number = trial
-    return f"trial {number} of {case.decode()} by {arm.decode()}"
+    return f"trial {number} of {case} by {arm}"

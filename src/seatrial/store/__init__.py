@@ -14,10 +14,11 @@ stores anew only the cases that ran anew, and a reader fetches only the ones it 
 
 from seatrial.store.folders import RUNS, find, new_run_id, resume_name, runs
 from seatrial.store.merging import merge
-from seatrial.store.run import Run
-from seatrial.store.shards import Shard, Stub
-from seatrial.store.writer import Key, Writer
+from seatrial.store.run import Key, Run
+from seatrial.store.shards import Shard, Stub, stubs, trial_of
+from seatrial.store.writer import Writer
 
 __all__ = [
-    "RUNS", "Key", "Run", "Shard", "Stub", "Writer", "find", "merge", "new_run_id", "resume_name", "runs",
+    "RUNS", "Key", "Run", "Shard", "Stub", "Writer", "find", "merge", "new_run_id", "resume_name", "runs", "stubs",
+    "trial_of",
 ]  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 from seatrial.errors import StorageError
@@ -18,7 +17,7 @@ def merge(
     manifest: Manifest,
     shards: Sequence[Shard],
     *,
-    seen: Callable[[Shard, Sequence[Stub], Sequence[bytes]], None],
+    seen: Callable[[Shard, Sequence[Stub], bytes], None],
     whole: Callable[[], bool],
 ) -> None:
     """Write a run folder that holds the trials of all shards, one shard behind the other, read once.
@@ -46,8 +45,7 @@ def merge(
         raise
     with writer:
         try:
-            for shard in shards:
-                writer.take_in(shard, partial(seen, shard))
+            writer.take_in(shards, seen)
             writer.leave_open = not whole()
         except BaseException:
             writer.leave_open = True

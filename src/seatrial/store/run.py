@@ -23,6 +23,9 @@ TRACES = "traces.jsonl"
 WRITTEN = (MANIFEST, DOCUMENTS, JOURNAL, TRACES)
 """The files of a run folder, all of which its seal names."""
 
+Key = tuple[str, str, int]
+"""Case, arm and number: what a trial is known by."""
+
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _Model = TypeVar("_Model", bound=BaseModel)
 

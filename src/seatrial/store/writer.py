@@ -13,7 +13,9 @@ import errno
 import fcntl
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -36,13 +38,12 @@ from seatrial.store.run import (
     trace_line,
 )
 from seatrial.store.sealing import SEAL, Pieces, Seal, altered, file_digest
-from seatrial.store.shards import Seen, Shard, Traces
+from seatrial.store.shards import Shard, Stub, Traces
 from seatrial.trace import Trace
 
 LOCK = "lock"
-
-Key = tuple[str, str, int]
-"""Case, arm and number: what a trial is known by."""
+_SOME = 1 << 20
+"""Bytes of another file that are copied at a time."""
 
 
 class Writer:
@@ -163,28 +164,35 @@ class Writer:
         self.stored += 1
         return record
 
-    def take_in(self, shard: Shard, seen: Seen) -> None:
-        """Append all trials of another run folder, handing them to `seen` in order.
+    def take_in(
+        self, shards: Sequence[Shard], seen: Callable[[Shard, Sequence[Stub], bytes], None]
+    ) -> None:
+        """Append all trials of other run folders, handing them to `seen` in order, each with its shard.
+
+        Their traces are copied in a thread of its own, since nobody looks at them here.
 
         Raises:
-            StorageError: the folder was altered or cannot be read, or this one cannot be written.
+            StorageError: a folder was altered or cannot be read, or this one cannot be written.
         """
         if self._failed:
             raise self._failed
         at = self._traces.end
         self._only_merged = True
         try:
-            for piece in shard.traces():
-                self._traces.append_piece(piece)
-            for lines in shard.journal(at, seen):
-                self._journal.append(lines)
+            with ThreadPoolExecutor(max_workers=1) as beside:
+                copied = beside.submit(self._traces.append_traces, shards)
+                for shard in shards:
+                    for lines in shard.journal(at, partial(seen, shard)):
+                        self._journal.append(lines)
+                    at += shard.end
+                    self.stored += shard.records
+                copied.result()
         except OSError as error:
             self._failed = StorageError(
                 f"{self.folder} cannot be written: {error.strerror}",
                 hint="free some space, then merge again; the shards are as they were",
             )
             raise self._failed from error
-        self.stored += shard.records
 
     def close(self) -> None:
         """Make sure that everything is on the disk as it was written, seal it, and let go of the folder.
@@ -276,23 +284,31 @@ class _Appended:
         self._write(data)
         self._digest.update(data)
 
-    def append_piece(self, piece: Traces) -> None:
+    def append_traces(self, shards: Iterable[Shard]) -> None:
+        """Append the traces of other run folders, and make sure that they are on the disk."""
+        for shard in shards:
+            for piece in shard.traces():
+                self._append_piece(piece)
+        os.fsync(self._file)
+
+    def _append_piece(self, piece: Traces) -> None:
         """Append a part of another file under the digest that it was sealed with."""
         if self.end > self._begun:
             self._pieces.append((self.end - self._begun, self._digest.hexdigest()))
             self._digest = hashlib.sha256()
         left = piece.size
-        with piece.path.open("rb") as source:
+        some = memoryview(bytearray(min(left, _SOME)))
+        with piece.path.open("rb", buffering=0) as source:
             source.seek(piece.start)
-            while left and (part := source.read(min(left, 1 << 20))):
-                self._write(part)
-                left -= len(part)
+            while left and (count := source.readinto(some[: min(left, _SOME)])):
+                self._write(some[:count])
+                left -= count
         if left:
             raise OSError(errno.EIO, f"{piece.path} became shorter")
         self._pieces.append((piece.size, piece.sha))
         self._begun = self.end
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes | memoryview) -> None:
         rest = memoryview(data)
         while rest:  # a disk that runs full takes a part and refuses the rest
             rest = rest[os.write(self._file, rest) :]
