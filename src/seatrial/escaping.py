@@ -90,14 +90,22 @@ _BROKEN = (
     (re.compile(r":(?=//)"), ":\u200b"),
     (re.compile(r"\b(www|mailto|xmpp)(?=[.:])", re.IGNORECASE), "\\1\u200b"),
     (re.compile(r"--(?=!?>)"), "--\u200b"),
+    (re.compile(r"^([ \t]*)/(?=[a-z])", re.IGNORECASE | re.MULTILINE), "\\1\u200b/"),
 )
-"""What a forge turns into something after it has rendered Markdown; a zero-width space keeps it text."""
+"""What a forge turns into something after it has rendered Markdown, and what GitLab carries out at the start of a
+line (`/close`); a zero-width space keeps it text."""
+
+_BROKEN_IN_PROSE = (
+    (re.compile(r"""([~%])(?=["'A-Za-z])"""), "\\1\u200b"),
+    (re.compile(r"([\[*])(?=[A-Za-z_]+:)"), "\\1\u200b"),
+)
+"""GitLab's labels, milestones, and references by a word: `~bug`, `%"1.0"`, `[vulnerability:3]`, `*iteration:"x"`."""
 
 
 def prose(text: str) -> str:
     """One line for Markdown of a forge: no markup, mention, reference, link, image or marker in it."""
     line = " ".join(legible(text).split())
-    for pattern, replacement in _BROKEN:
+    for pattern, replacement in (*_BROKEN, *_BROKEN_IN_PROSE):
         line = pattern.sub(replacement, line)
     return _MEANS_SOMETHING.sub(lambda m: f"&#{ord(m[0])};", line)
 

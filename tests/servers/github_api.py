@@ -182,6 +182,7 @@ class Handler(BaseHTTPRequestHandler):
     """One request."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body are sent one after the other
 
     def handle(self) -> None:
         """Answer until the client is gone."""

@@ -129,6 +129,24 @@ def test_prose_for_a_forge_reads_as_the_text_it_was(text: str):
     assert read == " ".join(legible(text).split())
 
 
+@pytest.mark.parametrize(
+    "text", ["/close", "fine\n/merge", "```\n/label ~bug\n```", "  /assign @me", "\t/unlock"]
+)
+def test_no_line_is_carried_out_by_gitlab(text: str):
+    for shown in (fenced(text), prose(text)):
+        assert not re.search(r"(?m)^\s*/[a-z]", shown)
+
+
+@pytest.mark.parametrize(
+    "text", ['~bug ~"to do"', '%"1.0" %next', "[vulnerability:3] [issue:4]", '*iteration:"x"']
+)
+def test_prose_refers_to_nothing_of_gitlabs_by_a_word(text: str):
+    seen = html.unescape(prose(text))
+
+    assert not re.search(r"[~%][\"\w]|\[\w+:|\*\w+:", seen)
+    assert seen.replace("\u200b", "") == text
+
+
 @pytest.mark.parametrize("text", [*HOSTILE, "`" * 9, "~~~\n```sh\n", "--> --!> @octocat"])
 def test_fence_is_longer_than_any_in_the_text(text: str):
     block = fenced(text)

@@ -2,19 +2,26 @@
 
 from seatrial.forge.comments import Told, marker, ruled, started, unruled
 from seatrial.forge.github import GitHub, connected
+from seatrial.forge.gitlab import GitLab
+from seatrial.forge.gitlab import connected as connected_to_gitlab
 from seatrial.forge.model import Forge, State, Status, Subject
+from seatrial.forge.pipeline import Pipeline, merge_request
 from seatrial.forge.posting import post
 from seatrial.forge.workflow import subject
 
 __all__ = [
     "Forge",
     "GitHub",
+    "GitLab",
+    "Pipeline",
     "State",
     "Status",
     "Subject",
     "Told",
     "connected",
+    "connected_to_gitlab",
     "marker",
+    "merge_request",
     "post",
     "ruled",
     "started",

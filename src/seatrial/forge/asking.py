@@ -55,6 +55,7 @@ class Api:
         *,
         fault: ForgeError | None = None,
         patience: float = PATIENCE_SECONDS,
+        hints: Mapping[int, str] | None = None,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -65,12 +66,14 @@ class Api:
             headers: of every request; the token is one of them.
             fault: why no request can be made, if that is known: what each of them comes to.
             patience: seconds that all requests together may wait to be made again.
+            hints: status → what to do about such a refusal; GitHub's when left out.
             sleep: waits so many seconds.
             clock: the time, in seconds since 1970: limits are told as one.
         """
         self.host, wrong = _host(url)
         self._fault = fault or wrong
         self._left = patience
+        self._hints = _HINTS if hints is None else hints
         self._sleep = sleep
         self._clock = clock
         self._client = httpx.Client(
@@ -129,14 +132,14 @@ class Api:
                 if not self.wait(backoff(attempt)):
                     raise
 
-    def pages(self, path: str) -> Iterator[Any]:
+    def pages(self, path: str, **query: str) -> Iterator[Any]:
         """The items of a list, page by page.
 
         Raises:
             ForgeError: a page cannot be had, or there are more than are read.
         """
         for page in range(1, _PAGES + 1):
-            reply = self.ask("GET", path, query={"per_page": PAGE, "page": page})
+            reply = self.ask("GET", path, query={**query, "per_page": PAGE, "page": page})
             if not isinstance(reply.value, list):
                 raise ForgeError(f"{self.host} answered with what is no list: GET {path}")
             yield from reply.value
@@ -192,7 +195,7 @@ class Api:
         status = response.status_code
         return ForgeError(
             f"{self.host} answered {status} to {method} {path}: {_said(data)}",
-            hint=_HINTS.get(status, ""),
+            hint=self._hints.get(status, ""),
             status=status,
             passing=status in _BROKEN,
         )
@@ -204,8 +207,13 @@ class Api:
         asked = retry_after(response.headers)
         if asked is not None:
             return asked
-        if response.headers.get("x-ratelimit-remaining") == "0":
-            reset = response.headers.get("x-ratelimit-reset", "")
+        # GitLab calls them the same without `x-`.
+        remaining, reset = (
+            response.headers.get(f"x-ratelimit-{what}")
+            or response.headers.get(f"ratelimit-{what}", "")
+            for what in ("remaining", "reset")
+        )
+        if remaining == "0":
             return max(0.0, int(reset) - self._clock()) if reset.isdecimal() else _MINUTE
         return _MINUTE if response.status_code == 429 or "rate limit" in said.lower() else None
 
@@ -247,10 +255,24 @@ def _said(data: bytes) -> str:
     if not isinstance(value, dict):
         text = data.decode("utf-8", "replace")
     else:
-        parts = [value.get("message"), *_mistakes(value.get("errors"))]
+        parts = [
+            *_messages(value.get("message")),
+            value.get("error"),
+            *_mistakes(value.get("errors")),
+        ]
         text = ": ".join(part for part in parts if isinstance(part, str) and part)
     text = printable(" ".join(text[: 4 * _SHOWN].split()))
     return (text if len(text) <= _SHOWN else text[:_SHOWN] + "…") or "nothing more"
+
+
+def _messages(message: Any) -> Iterator[str]:
+    """A message, or as GitLab writes it of single fields: `{"body": ["is too long"]}`."""
+    if isinstance(message, dict):
+        for name, reasons in message.items():
+            for reason in reasons if isinstance(reasons, list) else [reasons]:
+                yield f"{name} {reason}"
+    elif isinstance(message, str):
+        yield message
 
 
 def _mistakes(errors: Any) -> Iterator[str]:
