@@ -234,6 +234,57 @@ class Regraded(_Record):
     """Case → why its trials kept the findings they had."""
 
 
+Loosening = Literal["loosened", "changed", "unknown"]
+"""loosened: less is asked. changed: whether less is asked cannot be shown. unknown: nobody can tell what changed."""
+
+
+class PolicyChange(_Record):
+    """One point in which a change would be judged otherwise than its base says, and not shown to be more strictly."""
+
+    id: str
+    """A digest of what it says, old and new: what an approval names."""
+    kind: str
+    """For example `required_flag_removed`, `check_removed`; the list is in docs/how-to/select-and-release.md."""
+    effect: Loosening = "loosened"
+    subject: str
+    """The document: `case refund`, `suite full`, or a file."""
+    path: str = ""
+    """The key within it."""
+    case: str = ""
+    """The case that it is about, if it is about one."""
+    old: str = ""
+    """What the base says, in JSON, cut where it is long; empty where there was nothing."""
+    new: str = ""
+    """What the change says, the same way."""
+    old_place: str = ""
+    """`file:line:column` at the base."""
+    new_place: str = ""
+    """The same in the change; empty where nothing is left."""
+    text: str
+    """One sentence."""
+
+
+class Approval(_Record):
+    """Somebody's word that policy changes may be made."""
+
+    format: Literal[1] = 1
+    commit: str
+    """The commit that was looked at."""
+    changes: tuple[str, ...] | None = None
+    """Ids of the policy changes; None: all that the change makes at that commit."""
+    by: str
+    """`Name <address>`, or the login at the forge."""
+    how: Literal["review", "recorded"]
+    """review: a review of the pull request at exactly this commit, told by the forge. recorded: a file on the branch
+    of the baselines, committed by whom it names."""
+    at: str = ""
+    reason: str = ""
+
+    def covers(self, change: PolicyChange) -> bool:
+        """Whether it is about a policy change."""
+        return self.changes is None or change.id in self.changes
+
+
 class Manifest(_Record):
     """`run.json`: what was planned, of what, and where it came from."""
 
@@ -257,6 +308,9 @@ class Manifest(_Record):
     """The base revision of the selection; None when everything was selected."""
     base_policy: Policy | None = None
     """The gate's policy of the suite at the base: a change is judged by no looser one."""
+    policy_changes: tuple[PolicyChange, ...] | None = None
+    """In what the change would be judged less strictly than its base says; None without a base, and of runs of
+    versions that did not look."""
     plan: tuple[PlannedCase, ...] = ()
     fingerprints: dict[str, dict[str, str]] = Field(default_factory=dict)
     """`case@arm` → named component → digest (`seatrial.comparability`)."""

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 from markdown import Markdown
@@ -10,7 +11,8 @@ from tests import report_samples
 from seatrial.compare import CaseComparison, Tally, Worst
 from seatrial.forge import GitHub, Subject, Told, marker, ruled, started, unruled
 from seatrial.forge.asking import Api
-from seatrial.gate import Ground
+from seatrial.gate import Ground, RuledChange
+from seatrial.records import PolicyChange
 from seatrial.report import Evidence
 from seatrial.verdicts import Outcome
 
@@ -188,3 +190,28 @@ def _many(told: Told, count: int, **worst: str) -> Told:
     ]  # fmt: skip
     commands = {case.case: "seatrial run --case bad" for case in cases}
     return replace(told, cases=cases, commands=commands)
+
+
+def test_policy_changes_are_told_with_both_values_both_places_and_who_approved_them(told: Told):
+    change = PolicyChange(
+        id="1", kind="gate_loosened", subject="suite full", path="gate.margin", old="0.05", new="0.2",
+        old_place="suites/full.yaml:9:3", new_place="suites/full.yaml:11:3",
+        text="suite full: `margin` of the gate is 0.2 @everyone",
+    )  # fmt: skip
+    waiting = RuledChange(
+        change=change, refused=("the approval of ann does not count: it is hers",)
+    )
+    passed = RuledChange(change=change, approved_by="rita", reason="it is noisy")
+    ruling = told.ruling.model_copy(update={"policy_changes": (waiting, passed)})
+
+    text = comment(replace(told, ruling=ruling))
+
+    section = unescape(text.partition("### Policy changes")[2].partition("\n\nCandidate")[0])
+    assert "0.05 → 0.2; suites/full.yaml:9:3 → suites/full.yaml:11:3" in section
+    assert "not approved; the approval of ann does not count" in section
+    assert "approved by rita: it is noisy" in section
+    assert "@everyone" not in section
+    many = told.ruling.model_copy(update={"policy_changes": (waiting,) * 900})
+    told_all = comment(replace(told, ruling=many))
+    assert "more policy changes are left out here" in told_all
+    assert len(told_all.encode()) <= GITHUB.comment_bytes

@@ -14,7 +14,8 @@ from tests.report_samples import HOSTILE, REFUND
 from seatrial import report
 from seatrial.compare import CaseComparison, Tally
 from seatrial.errors import StorageError, UsageError
-from seatrial.gate import Ground
+from seatrial.gate import Ground, RuledChange
+from seatrial.records import PolicyChange
 from seatrial.report.casefile import case_file
 from seatrial.report.policy import with_policy
 from seatrial.report.site import MARKER
@@ -251,6 +252,20 @@ def test_long_text_is_cut_and_says_so(tmp_path: Path):
     ]["steps"][-1]
 
     assert reply["text"].endswith("… (10,000 more characters)")
+
+
+def test_policy_changes_can_be_read_without_a_script(tmp_path: Path):
+    evidence = report_samples.evidence(tmp_path / "runs")
+    change = PolicyChange(
+        id="1", kind="gate_loosened", subject="suite full", old="0.05", new="0.2", text="the <b>margin</b> is wider"
+    )  # fmt: skip
+    ruled = (RuledChange(change=change),)
+    evidence.ruling = evidence.ruling.model_copy(update={"policy_changes": ruled})
+
+    report.build(evidence, tmp_path / "site")
+
+    text = _Page.of(tmp_path / "site" / "index.html").text
+    assert "the <b>margin</b> is wider (0.05 → 0.2): not approved" in text
 
 
 def test_without_a_baseline_there_is_one_side(tmp_path: Path):

@@ -1,12 +1,16 @@
 """The Markdown summary: bounded, the ruling first, and nothing in it that a forge would act on."""
 
+import copy
 import re
+from html import unescape
 
 import pytest
 from markdown import Markdown
 from tests import report_samples
 
 from seatrial.compare import CaseComparison
+from seatrial.gate import RuledChange
+from seatrial.records import PolicyChange
 from seatrial.report import Evidence, summary
 from seatrial.report.summary import BUDGET
 from seatrial.verdicts import Outcome
@@ -101,6 +105,24 @@ def test_smaller_budget_is_kept_as_well(evidence: Evidence, budget: int):
 
     assert len(text.encode()) <= budget
     assert text.startswith("## 🔴 Gate closed")
+
+
+def test_policy_changes_stand_below_the_grounds_and_fit_as_well(evidence: Evidence):
+    change = PolicyChange(
+        id="1", kind="gate_loosened", subject="suite full", old="0.05", new="0.2", text="the margin is *wider*"
+    )  # fmt: skip
+    ruled = (RuledChange(change=change), RuledChange(change=change, approved_by="rita"))
+    ruling = evidence.ruling.model_copy(update={"policy_changes": ruled * 500})
+    with_changes = copy.copy(evidence)
+    with_changes.ruling = ruling
+
+    text = summary(with_changes, budget=20_000)
+
+    section = unescape(text.partition("### Policy changes")[2])
+    assert "the margin is *wider* (0.05 → 0.2): not approved" in section
+    assert "approved by rita" in section
+    assert "more policy changes" in section
+    assert len(text.encode()) <= 20_000
 
 
 def _many(evidence: Evidence, count: int) -> Evidence:

@@ -6,6 +6,7 @@ branch every earlier baseline stays readable in the history.
 """
 
 from seatrial.baseline.approval import same_person
+from seatrial.baseline.approving import approve, judged
 from seatrial.baseline.branch import BRANCH
 from seatrial.baseline.flakes import Flakes, flakes
 from seatrial.baseline.holding import Held, foresee, hold, stricter_policy
@@ -28,6 +29,7 @@ __all__ = [
     "Released",
     "add",
     "apart_from_release",
+    "approve",
     "beside",
     "beside_again",
     "dependencies",
@@ -35,6 +37,7 @@ __all__ = [
     "foresee",
     "history",
     "hold",
+    "judged",
     "other_arm",
     "recalling",
     "release",

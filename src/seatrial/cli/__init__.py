@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 
 from seatrial import __version__
+from seatrial.cli.approvals import approve
 from seatrial.cli.baseline import baseline
 from seatrial.cli.check import check
 from seatrial.cli.compare import compare
@@ -39,7 +40,7 @@ from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
     init, new, list_documents, check, fmt, schema, plan, run, merge, regrade, compare, diff, gate, report,
-    post, release, baseline, power, selftest, monitor, world, gateway, record,
+    post, approve, release, baseline, power, selftest, monitor, world, gateway, record,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 

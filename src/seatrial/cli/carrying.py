@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from seatrial.baseline import Beside
     from seatrial.documents import Catalog, Policy
-    from seatrial.records import Manifest, PlannedCase, Sharding, TrialRecord
+    from seatrial.records import Manifest, PlannedCase, PolicyChange, Sharding, TrialRecord
     from seatrial.runner import Equipment
     from seatrial.store import Writer
     from seatrial.workspace import Workspace
@@ -35,6 +35,7 @@ def manifest_of(
     seed: int | None = None,
     base: str | None = None,
     base_policy: Policy | None = None,
+    policy_changes: tuple[PolicyChange, ...] | None = None,
     beside: Beside | None = None,
     budget: str | None = None,
     version: str = "configured",
@@ -50,6 +51,7 @@ def manifest_of(
         seed: drawn when None.
         base: the commit of the selection.
         base_policy: the gate's policy of the suite there.
+        policy_changes: in what it asks less than the base does.
         beside: the released arm among its arms.
         budget: what it may spend at most.
         version: which versions of the agents answer.
@@ -76,6 +78,7 @@ def manifest_of(
         dirty=dirty,
         base=base,
         base_policy=base_policy,
+        policy_changes=policy_changes,
         plan=planned,
         fingerprints=prints.by_case,
         toolsets=prints.toolsets,

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from pydantic import TypeAdapter, ValidationError
 
-from seatrial.baseline import Baseline, hold, other_arm, resolve
+from seatrial.baseline import Baseline, hold, judged, other_arm, resolve
 from seatrial.compare import CaseComparison, Comparison
 from seatrial.errors import NothingReleased, UsageError, printable
+from seatrial.gate import Profile, RuledChange, Ruling, rule
+from seatrial.records import Approval
 from seatrial.store import Run, find
 from seatrial.workspace import Workspace
 
 if TYPE_CHECKING:
-    from seatrial.gate import Ruling
     from seatrial.report import Evidence
 
 
@@ -32,6 +34,16 @@ class Compared:
     loosened: tuple[str, ...]
     """Points of the gate's policy that the candidate's documents would loosen."""
     why_no_baseline: str = ""
+    changes: tuple[RuledChange, ...] = ()
+    """In what the change would be judged less strictly than its base says, and who approved it."""
+
+    def rule(self, profile: Profile | None = None) -> Ruling:
+        """The ruling on it.
+
+        Args:
+            profile: instead of the policy's.
+        """
+        return rule(self.comparison, profile=profile, loosened=self.loosened, changes=self.changes)
 
     def evidence(self, ruling: Ruling) -> Evidence:
         """What faces are made from."""
@@ -47,7 +59,12 @@ class Compared:
 
 
 def compared(
-    name: str, baseline: str | None, arm: str | None, *, root: Path | None = None
+    name: str,
+    baseline: str | None,
+    arm: str | None,
+    *,
+    root: Path | None = None,
+    approvals: Path | None = None,
 ) -> Compared:
     """Compare a stored run with a baseline.
 
@@ -56,9 +73,10 @@ def compared(
         baseline: a folder, a run or a git ref; None for the newest release.
         arm: the candidate, where the run has several arms.
         root: the folder with `.seatrial/`; the nearest one above, when left out.
+        approvals: a file that `seatrial approvals` wrote.
 
     Raises:
-        UsageError: there is no such run or arm.
+        UsageError: there is no such run or arm, or the file of approvals cannot be read.
         BaselineError: the named baseline does not exist or cannot be read.
         StorageError: the run cannot be read.
     """
@@ -74,7 +92,27 @@ def compared(
     except NothingReleased as error:
         found, missing = None, error.render()
     held = hold(run, chosen, found)
-    return Compared(run, chosen, found, held.comparison, held.loosened, missing)
+    given = read_approvals(approvals) if approvals else ()
+    changes = judged(run, workspace.repository, given)
+    return Compared(run, chosen, found, held.comparison, held.loosened, missing, changes)
+
+
+def read_approvals(file: Path) -> tuple[Approval, ...]:
+    """The approvals in a file that `seatrial approvals` wrote.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return tuple(TypeAdapter(tuple[Approval, ...]).validate_json(file.read_bytes()))
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        at = ".".join(map(str, first["loc"]))
+        raise UsageError(
+            f"{file} holds no approvals: {at}: {first['msg']}", hint="seatrial approvals --help"
+        ) from error
 
 
 def of_two_arms(name: str, arm: str | None, against: str, *, root: Path | None = None) -> Compared:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from seatrial.cli.approvals import approvals_option
 from seatrial.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _COLORS = {"open": "green", "closed": "red", "undecided": "yellow", "warning": "
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder with .seatrial/; the nearest one above, when left out.",
 )
+@approvals_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 @click.option(
     "--json",
@@ -50,6 +52,7 @@ def gate(
     arm: str | None,
     profile: Literal["pr", "release"] | None,
     root: Path | None,
+    approvals: Path | None,
     form: str,
     file: Path | None,
     annotations: Literal["github"] | None,
@@ -59,10 +62,9 @@ def gate(
     Exits with 0 when the gate is open, 1 when it is closed, 3 when it is undecided.
     """
     from seatrial.cli.compared import compared
-    from seatrial.gate import rule
 
-    found = compared(run, baseline, arm, root=root)
-    ruling = rule(found.comparison, profile=profile, loosened=found.loosened)
+    found = compared(run, baseline, arm, root=root, approvals=approvals)
+    ruling = found.rule(profile)
     if file:
         _write(file, ruling)
     if form == "json":
@@ -90,6 +92,8 @@ def _tell(found: Compared, ruling: Ruling, run: str) -> None:
         effect = click.style(f"{ground.effect:<10}", fg=_COLORS.get(ground.effect))
         click.echo(effect, nl=False)
         tell(ground.text)
+    if ruling.policy_changes:
+        _tell_policy_changes(ruling, run)
     wrong = worst_first(found.comparison)
     worst = wrong[:3]
     if worst:
@@ -107,6 +111,27 @@ def _annotations(found: Compared, ruling: Ruling, root: Path | None) -> str:
 
     marks = report.marks(found.evidence(ruling), folder=Workspace.find_or_here(root).folder)
     return report.annotated(ruling, marks)
+
+
+def _tell_policy_changes(ruling: Ruling, run: str) -> None:
+    """Each with what it was, what it is, where it stands on both sides, and who approved it."""
+    from seatrial.cli.compared import tell
+
+    tell()
+    tell("Policy changes", bold=True)
+    for ruled in ruling.policy_changes:
+        change = ruled.change
+        tell(f"{change.id}  {change.text}", indent=2)
+        values = f"{change.old or 'nothing'} → {change.new or 'nothing'}"
+        tell(f"{change.subject} {change.path}: {values}".replace(" :", ":"), indent=4)
+        tell(f"{change.old_place or 'nowhere'} → {change.new_place or 'nowhere'}", indent=4)
+        if ruled.approved_by:
+            why = f": {ruled.reason}" if ruled.reason else ""
+            tell(f"approved by {ruled.approved_by}{why}", indent=4, color="green")
+        for refusal in ruled.refused:
+            tell(refusal, indent=4, color="yellow")
+    if any(not ruled.approved_by for ruled in ruling.policy_changes):
+        tell(f"Somebody else approves them: seatrial approve {run} --reason TEXT ID…", indent=2)
 
 
 def _json(ruling: Ruling) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from seatrial.cli.approvals import approvals_option
 from seatrial.errors import Error, ExitCode, UsageError, printable
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def start(**options: Any) -> ExitCode:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder with .seatrial/; the nearest one above, when left out.",
 )
+@approvals_option
 @_shared
 def result(
     run: str | None,
@@ -110,6 +112,7 @@ def result(
     profile: Literal["pr", "release"] | None,
     report: str | None,
     root: Path | None,
+    approvals: Path | None,
     **options: Any,
 ) -> ExitCode:
     """Say what is ruled on a RUN (a folder, an id, or `latest`).
@@ -126,7 +129,7 @@ def result(
             told = _of_file(file, report)
         else:
             assert run is not None
-            told = _of_run(run, baseline, arm, profile, report, root)
+            told = _of_run(run, baseline, arm, profile, report, root, approvals)
     except Error as error:
         desk.no_ruling(f"Nothing can be ruled on the run: {error.message}")
         raise
@@ -158,14 +161,14 @@ def _of_run(
     profile: Literal["pr", "release"] | None,
     report: str | None,
     root: Path | None,
+    approvals: Path | None,
 ) -> Told:
     from seatrial.cli.compared import compared
     from seatrial.forge import Told
-    from seatrial.gate import rule
     from seatrial.workspace import Workspace
 
-    found = compared(name, baseline, arm, root=root)
-    ruling = rule(found.comparison, profile=profile, loosened=found.loosened)
+    found = compared(name, baseline, arm, root=root, approvals=approvals)
+    ruling = found.rule(profile)
     evidence = found.evidence(ruling)
     cases = [case for case in evidence.worst_first() if evidence.concern(case)]
     return Told(

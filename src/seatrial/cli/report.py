@@ -7,6 +7,8 @@ from typing import Literal
 
 import click
 
+from seatrial.cli.approvals import approvals_option
+
 
 @click.command("report")
 @click.argument("run")
@@ -59,6 +61,7 @@ import click
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder with .seatrial/; the nearest one above, when left out.",
 )
+@approvals_option
 def report(
     run: str,
     baseline: str | None,
@@ -71,6 +74,7 @@ def report(
     annotations_file: Path | None,
     single_file: Path | None,
     root: Path | None,
+    approvals: Path | None,
 ) -> None:
     """Build the report of a RUN (a folder, an id, or `latest`) as a static site, or as one page.
 
@@ -78,11 +82,10 @@ def report(
     """
     from seatrial import report as faces
     from seatrial.cli.compared import compared, tell
-    from seatrial.gate import rule
     from seatrial.workspace import Workspace
 
-    found = compared(run, baseline, arm, root=root)
-    evidence = found.evidence(rule(found.comparison, profile=profile, loosened=found.loosened))
+    found = compared(run, baseline, arm, root=root, approvals=approvals)
+    evidence = found.evidence(found.rule(profile))
     if junit_file is not None:
         _write(junit_file, faces.junit(evidence))
     if summary_file is not None:

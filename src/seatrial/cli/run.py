@@ -297,6 +297,7 @@ def _begun(
             seed=wanted.seed,
             base=selection.base,
             base_policy=selection.base_policy,
+            policy_changes=selection.policy_changes,
             beside=beside,
             budget=budget,
             version=wanted.version,

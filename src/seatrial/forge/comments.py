@@ -114,6 +114,12 @@ def _head(told: Told, budget: int) -> Iterator[str]:
         shown.append(f"- {len(grounds) - len(shown)} more grounds are left out here")
     if shown:
         yield "\n".join(shown)
+    changes = [f"- {_prose(ruled.told())}" for ruled in ruling.policy_changes]
+    shown, _ = _fitting(changes, budget // 2)
+    if len(shown) < len(changes):
+        shown.append(f"- {len(changes) - len(shown)} more policy changes are left out here")
+    if shown:
+        yield "\n".join(["### Policy changes", "", *shown])
 
 
 def _about(told: Told, subject: Subject, url: str) -> str:

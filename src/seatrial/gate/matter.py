@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from seatrial.compare import CaseComparison, Comparison
-from seatrial.gate.model import Effect, Ground, Profile
+from seatrial.gate.model import Effect, Ground, Profile, RuledChange
 from seatrial.verdicts import Outcome
 
 Brief = tuple[Ground, str]
@@ -24,6 +24,19 @@ class Matter:
     profile: Profile
     loosened: tuple[str, ...] = ()
     """Points of the policy that the change would loosen."""
+    changes: tuple[RuledChange, ...] = ()
+    """In what the change would be judged less strictly than its base says."""
+
+    def approved(self, case: str, *kinds: str) -> bool:
+        """Whether all that the change loosens of a case in these ways is approved, and there is any of it."""
+        found = [
+            c
+            for c in self.changes
+            if c.change.kind in kinds
+            and c.change.case
+            and (case == c.change.case or case.startswith(f"{c.change.case}--"))  # a variant of it
+        ]
+        return bool(found) and all(c.approved_by for c in found)
 
     @property
     def required(self) -> tuple[CaseComparison, ...]:

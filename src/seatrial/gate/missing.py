@@ -217,10 +217,16 @@ def _incomparable(matter: Matter) -> Iterator[Brief]:
         yield brief("incomparable", "warning", text, f"{len(others)} incomparable", others)
 
 
+_OF_CHECKS = (
+    "check_removed", "check_changed", "check_severity_lowered", "ignore_added", "normalize_added", "secret_removed",
+)  # fmt: skip
+"""Kinds of policy changes of the checks of a case."""
+
+
 def _passed_by_change(matter: Matter) -> Iterator[Brief]:
     """A change that makes its own trials pass by changing what they are graded by judges itself."""
     cases = [c for c in matter.comparison.cases if c.passed_by_change]
-    required = [c for c in cases if c.required]
+    required = [c for c in cases if c.required and not matter.approved(c.case, *_OF_CHECKS)]
     if required:
         text = (
             f"the change alters what {counted(required, 'required case')} must show, and passes because "
@@ -228,7 +234,7 @@ def _passed_by_change(matter: Matter) -> Iterator[Brief]:
         )
         short = f"checks loosened in {who(required, 'required ')}"
         yield brief("required_checks_loosened", "undecided", text, short, required)
-    others = [c for c in cases if not c.required]
+    others = [c for c in cases if c not in required]
     if others:
         text = (
             f"the change alters what {counted(others, 'case')} must show, and passes because of it: "

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from seatrial.records import PolicyChange
 from seatrial.verdicts import Gate
 
 Effect = Literal["closed", "undecided", "warning", "note"]
@@ -32,6 +33,31 @@ class Ground(_Record):
     numbers: dict[str, float] = Field(default_factory=dict)
 
 
+class RuledChange(_Record):
+    """A policy change, and who lets it pass."""
+
+    change: PolicyChange
+    approved_by: str = ""
+    """Empty where nobody has approved it."""
+    approved_at: str = ""
+    reason: str = ""
+    """What the approver said."""
+    refused: tuple[str, ...] = ()
+    """Why approvals that there are do not count."""
+
+    def told(self) -> str:
+        """The change, both values, where they stand, and whether it may pass, on one line."""
+        change = self.change
+        parts = [f"{change.old or 'nothing'} → {change.new or 'nothing'}"]
+        places = [place for place in (change.old_place, change.new_place) if place]
+        parts += [" → ".join(places)] if places else []
+        if self.approved_by:
+            said = f"approved by {self.approved_by}" + (f": {self.reason}" if self.reason else "")
+        else:
+            said = "; ".join(("not approved", *self.refused))
+        return f"{change.text} ({'; '.join(parts)}): {said}"
+
+
 class Ruling(_Record):
     """What the gate says, and why."""
 
@@ -40,5 +66,7 @@ class Ruling(_Record):
     profile: Profile = "pr"
     headline: str
     """At most 140 characters: what matters first."""
+    policy_changes: tuple[RuledChange, ...] = ()
+    """In what the change would be judged less strictly than its base says."""
     grounds: tuple[Ground, ...] = ()
     """Those that close first, then those that leave it undecided, warnings, notes."""

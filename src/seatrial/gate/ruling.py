@@ -7,14 +7,18 @@ from collections.abc import Sequence
 from seatrial.compare import Comparison
 from seatrial.gate import grounds
 from seatrial.gate.matter import Brief, Matter
-from seatrial.gate.model import Profile, Ruling
+from seatrial.gate.model import Profile, RuledChange, Ruling
 from seatrial.verdicts import Gate
 
 _LONGEST = 140
 
 
 def rule(
-    comparison: Comparison, *, profile: Profile | None = None, loosened: Sequence[str] = ()
+    comparison: Comparison,
+    *,
+    profile: Profile | None = None,
+    loosened: Sequence[str] = (),
+    changes: Sequence[RuledChange] = (),
 ) -> Ruling:
     """Rule open, closed or undecided, with every ground.
 
@@ -26,9 +30,10 @@ def rule(
         comparison: carries the policy it was made under.
         profile: instead of the policy's.
         loosened: points in which the change would loosen its policy (`stricter` names them).
+        changes: in what the change would be judged less strictly than its base says, and who approved it.
     """
     chosen = profile or comparison.policy.profile
-    found = grounds.all_of(Matter(comparison, chosen, tuple(loosened)))
+    found = grounds.all_of(Matter(comparison, chosen, tuple(loosened), tuple(changes)))
     effects = {ground.effect for ground, _ in found}
     if "closed" in effects:
         ruling = Gate.CLOSED
@@ -40,6 +45,7 @@ def rule(
         ruling=ruling,
         profile=chosen,
         headline=_headline(ruling, found, comparison),
+        policy_changes=tuple(changes),
         grounds=tuple(ground for ground, _ in found),
     )
 

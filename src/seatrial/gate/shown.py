@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from seatrial.compare import CaseComparison
 from seatrial.gate.matter import (
@@ -21,10 +21,14 @@ from seatrial.gate.matter import (
     said,
     who,
 )
-from seatrial.gate.model import Effect
+from seatrial.gate.model import Effect, Ground
+from seatrial.records import PolicyChange
 from seatrial.stats.paired import Pair, conditional_test, significant
 from seatrial.verdicts import Outcome
 
+REMOVALS = ("case_removed", "case_renamed")
+"""Kinds of policy changes by which a case is taken away."""
+_TOLD = 3
 LIVE_ALONE = 0.001
 """Chance without a change at which the live trials alone show a case worse: it failed 4 of 4, the release 0 of 10.
 Where a tenth of 100 cases halve under both arms, the gate closes for that in less than 1 % of the times."""
@@ -85,7 +89,11 @@ def _shown_by_live_trials(case: CaseComparison) -> bool:
 
 def _taken_away(matter: Matter) -> Iterator[Brief]:
     gone = [c for c in matter.comparison.cases if removed(c)]
-    required = [c for c in gone if c.required]
+    let_go = [c for c in gone if c.required and matter.approved(c.case, *REMOVALS)]
+    required = [c for c in gone if c.required and c not in let_go]
+    if let_go:
+        text = f"{counted(let_go, 'required case')} removed, with an approval: {listed(let_go)}"
+        yield brief("removed_with_approval", "warning", text, f"{len(let_go)} removed", let_go)
     if required:
         yield brief(
             "required_removed",
@@ -99,6 +107,41 @@ def _taken_away(matter: Matter) -> Iterator[Brief]:
     if others:
         text = f"{counted(others, 'case')} removed: {listed(others)}"
         yield brief("removed", "note", text, f"{len(others)} removed", others)
+
+
+def _policy(matter: Matter) -> Iterator[Brief]:
+    """What the change loosens of that by which it is judged: nobody approves that for himself."""
+    waiting = [c.change for c in matter.changes if not c.approved_by]
+    unknown = [c for c in waiting if c.effect == "unknown"]
+    loosened = [c for c in waiting if c not in unknown]
+    if loosened:
+        what = number(len(loosened), "policy change")
+        text = f"{what} without the approval of somebody else"
+        yield _changes_brief("policy_changed", "closed", text, f"{what} not approved", loosened)
+    if unknown:
+        text = "what the change loosens cannot be told, and nobody else approved it"
+        yield _changes_brief("policy_unknown", "undecided", text, "policy at the base unknown", unknown)  # fmt: skip
+    approved = [c for c in matter.changes if c.approved_by]
+    if approved:
+        what = number(len(approved), "policy change")
+        by = ", ".join(dict.fromkeys(c.approved_by for c in approved))
+        text, let_pass = f"{what} approved by {by}", [c.change for c in approved]
+        yield _changes_brief("policy_approved", "note", text, f"{what} approved", let_pass)
+
+
+def _changes_brief(
+    kind: str, effect: Effect, text: str, short: str, changes: Sequence[PolicyChange]
+) -> Brief:
+    told = "; ".join(change.text for change in changes[:_TOLD])
+    more = len(changes) - _TOLD
+    ground = Ground(
+        kind=kind,
+        effect=effect,
+        text=f"{text}: {told}" + (f"; and {more:,} more" if more > 0 else ""),
+        cases=tuple(dict.fromkeys(c.case for c in changes if c.case)),
+        numbers={"changes": float(len(changes))},
+    )
+    return ground, short
 
 
 def _suite(matter: Matter) -> Iterator[Brief]:
@@ -147,5 +190,5 @@ def _suite(matter: Matter) -> Iterator[Brief]:
         )
 
 
-QUESTIONS = (_forbidden, _regressed, _taken_away, _suite)
+QUESTIONS = (_forbidden, _regressed, _taken_away, _policy, _suite)
 """A function a question; each yields grounds."""

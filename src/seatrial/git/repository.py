@@ -12,6 +12,7 @@ from seatrial.errors import RevisionError, printable
 from seatrial.git import command, hints
 
 _REGULAR_FILES = (b"100644", b"100755")
+_IDENTITY = re.compile(r"(.*?) ?<([^<>]*)> ")
 _CO_AUTHOR = re.compile(r"^\s*co-authored-by:\s*(.*?)\s*(?:<([^<>]*)>)?\s*$", re.IGNORECASE | re.M)
 
 
@@ -103,6 +104,24 @@ class Repository:
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit; None for the first commit, and where the history is cut off."""
         return self.ref(f"{commit}^1")
+
+    def parents(self, commit: str) -> tuple[str, ...]:
+        """The parents of a commit, as far as this clone has them."""
+        listed = self._git("rev-list", "--parents", "-n", "1", self.resolve(commit)).split()[1:]
+        return tuple(name.decode() for name in listed)
+
+    def is_cut_off(self, until: str, *, since: str | None = None) -> bool:
+        """Whether the history between two commits is not all here: a shallow clone ends within it."""
+        if not self.is_shallow:
+            return False
+        where = self._git("rev-parse", "--path-format=absolute", "--git-path", "shallow")
+        try:
+            ends = Path(os.fsdecode(where.removesuffix(b"\n"))).read_bytes().split()
+        except FileNotFoundError:
+            return False
+        span = [self.resolve(until)] + ([f"^{self.resolve(since)}"] if since else [])
+        within = set(self._git("rev-list", *span).split())
+        return any(end in within for end in ends)
 
     def is_ancestor(self, older: str, newer: str) -> bool:
         """Whether `newer` descends from `older` (or is it), as far as this clone knows."""
@@ -197,6 +216,21 @@ class Repository:
         return self._blobs(exact)[0] if exact else None
 
     # --- people ---
+
+    def identity(self) -> Person:
+        """In whose name git commits here.
+
+        Raises:
+            RevisionError: git does not know.
+        """
+        done = command.call(self.root, "var", "GIT_COMMITTER_IDENT")
+        found = _IDENTITY.match(done.stdout.decode("utf-8", "replace"))
+        if done.returncode or found is None:
+            raise RevisionError(
+                "git does not know in whose name to commit",
+                hint='git config user.name "Your Name" && git config user.email you@example.org',
+            )
+        return Person(found[1], found[2])
 
     def people(
         self, until: str, *, since: str | None = None, prefixes: Iterable[str] = ()

@@ -67,6 +67,12 @@ def _head(evidence: Evidence, budget: int) -> Iterator[str]:
         shown.append(f"- {len(grounds) - len(shown)} more grounds are in the report")
     if shown:
         yield "\n".join(shown)
+    changes = [f"- {_prose(ruled.told())}" for ruled in ruling.policy_changes]
+    shown, _ = _fitting(changes, budget)
+    if len(shown) < len(changes):
+        shown.append(f"- {len(changes) - len(shown)} more policy changes: `seatrial gate`")
+    if shown:
+        yield "\n".join(["### Policy changes", "", *shown])
     candidate = f"{comparison.candidate_arm} {comparison.candidate_version}".rstrip()
     yield (
         f"Candidate **{_prose(candidate)}** (suite {_prose(comparison.suite)}, run "

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from seatrial import loading, selection
+from seatrial import loading, loosening, selection
 from seatrial.comparability import Fingerprints, conditions, fingerprints
 from seatrial.documents import Arm, Case, Catalog, Policy, Server, Suite, World
 from seatrial.errors import InvalidDocuments, RevisionError, UsageError
 from seatrial.git import Repository
-from seatrial.records import PlannedCase
+from seatrial.loading.lifelike import ALLOWED, allowed
+from seatrial.records import PlannedCase, PolicyChange
 from seatrial.workspace.arms_apart import Change, arms_apart
 from seatrial.workspace.check_files import CheckFiles
 from seatrial.workspace.files import SourceFiles
@@ -40,6 +41,8 @@ class Selection:
     """The same for people; empty without a base."""
     base_policy: Policy | None = None
     """The gate's policy of the suite there; None without a base, or where the suite is new."""
+    policy_changes: tuple[PolicyChange, ...] | None = None
+    """In what the change would be judged less strictly than the base says; None without a base."""
 
     @property
     def selected(self) -> tuple[PlannedCase, ...]:
@@ -275,6 +278,26 @@ class Workspace:
             base=commit,
             base_name=compared.name if compared else "",
             base_policy=before.suites[suite].gate if before and suite in before.suites else None,
+            policy_changes=self._loosened(catalog, suite, commit, compared)
+            if commit and compared
+            else None,
+        )
+
+    def _loosened(
+        self, catalog: Catalog, suite: str, commit: str, base: selection.Base
+    ) -> tuple[PolicyChange, ...]:
+        """In what the documents of the folder ask less than those at a commit."""
+        if base.catalog is None:
+            return (loosening.unreadable(base.name, base.unreadable),)
+        path = self.root / ALLOWED
+        before = self._demand_repository().read_file(commit, self._prefix + ALLOWED)
+        return loosening.changes(
+            base.catalog,
+            catalog,
+            suite,
+            allowed_before=_allowances(before),
+            allowed_now=_allowances(path.read_bytes() if path.is_file() else None),
+            changed_files=base.changed_files | base.unversioned_files,
         )
 
     def _base(
@@ -353,6 +376,14 @@ def _root_around(start: Path) -> Path | None:
         if any((folder / mark).exists() for mark in _MARKS):
             return folder
     return None
+
+
+def _allowances(data: bytes | None) -> Mapping[str, int]:
+    """What a list of values that look real allows; of one that `check` refuses nothing counts."""
+    try:
+        return allowed(data).values
+    except InvalidDocuments:
+        return {}
 
 
 def _unknown(kind: str, id: str, known: Iterable[str]) -> UsageError:
