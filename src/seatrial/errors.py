@@ -181,6 +181,9 @@ class SimulatorError(Error):
 class ToolServerError(Error):
     """A tool server died, hung, or answered garbage: not what a tool refuses, which is an answer."""
 
+    passing = False
+    """It may go away by itself: the network, a service that is busy or broken."""
+
 
 class MockError(ToolServerError):
     """Mocked answers do not fit the tools of a trial: the fixture is at fault, never the agent."""

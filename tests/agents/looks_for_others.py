@@ -1,12 +1,14 @@
 """Leaves a mark wherever it can, and reports what it finds there: as a program, or with --serve as a service.
 
-With --leaking it is a service with one memory for all conversations.
+With --leaking it is a service with one memory for all conversations. With --mcp it is a program that is an MCP
+server with a tool `ask`; the service is one at /mcp, too.
 """
 
 import json
 import os
 import sys
 import urllib.request
+import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -37,34 +39,63 @@ def answer(turn, config, found):
 
 
 def main():
-    config = json.loads(Path(os.environ["SEATRIAL_MCP_CONFIG"]).read_text(encoding="utf-8"))
     for line in sys.stdin:
-        turn = json.loads(line)
-        folders = [Path(os.environ[name]) for name in ("HOME", "TMPDIR")]
-        found = [file.read_text() for folder in folders for file in folder.iterdir()]
-        own, text = answer(turn, config, [*found, os.environ["SEATRIAL_SETTINGS"]])
-        for folder in folders:
-            (folder / own).write_text(own)
-        print(json.dumps({"type": "reply", "text": text}), flush=True)
+        if "--mcp" in sys.argv:
+            said = rpc(json.loads(line), of_program)
+            if said:
+                print(json.dumps(said), flush=True)
+        else:
+            print(json.dumps({"type": "reply", **of_program(json.loads(line))}), flush=True)
+
+
+def of_program(turn):
+    config = json.loads(Path(os.environ["SEATRIAL_MCP_CONFIG"]).read_text(encoding="utf-8"))
+    folders = [Path(os.environ[name]) for name in ("HOME", "TMPDIR")]
+    found = [file.read_text() for folder in folders for file in folder.iterdir()]
+    own, text = answer(turn, config, [*found, os.environ["SEATRIAL_SETTINGS"]])
+    for folder in folders:
+        (folder / own).write_text(own)
+    return {"text": text}
+
+
+def rpc(message, answered):
+    """What an MCP server says whose tool `ask` is the agent."""
+    match message["method"]:
+        case "initialize":
+            result = {
+                "protocolVersion": message["params"]["protocolVersion"],
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "agent", "version": "1"},
+            }
+        case "tools/list":
+            result = {"tools": [{"name": "ask", "inputSchema": {"type": "object"}}]}
+        case "tools/call":
+            result = {"content": [], "structuredContent": answered(message["params"]["arguments"])}
+        case _:
+            return None
+    return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
 
 class Service(BaseHTTPRequestHandler):
     memory: ClassVar[dict[str, list[str]]] = {}
 
     def do_POST(self):
-        turn = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        conversation = "of everybody" if "--leaking" in sys.argv else turn["conversation"]
-        own, text = answer(
-            turn,
-            turn["mcp"],
-            [*self.memory.get(conversation, []), json.dumps(turn["settings"])],
-        )
-        self.memory.setdefault(conversation, []).append(own)
-        body = json.dumps({"text": text}).encode()
-        self.send_response(200)
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        said = rpc(message, self.reply) if self.path == "/mcp" else self.reply(message)
+        body = json.dumps(said).encode() if said else b""
+        self.send_response(200 if said else 202)
+        self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def reply(self, turn):
+        thread = turn.get("conversation") or turn.get("thread") or uuid.uuid4().hex
+        conversation = "of everybody" if "--leaking" in sys.argv else thread
+        known = self.memory.setdefault(conversation, [])
+        own, text = answer(turn, turn["mcp"], [*known, json.dumps(turn["settings"])])
+        known.append(own)
+        return {"text": text, "thread": thread}
 
     def log_message(self, format, *args):
         pass

@@ -1,26 +1,20 @@
 """The `http` arm against a real service on loopback: what is posted, and every way in which it fails."""
 
-import json
 import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-import anyio
 import pytest
-from tests import bike_shop
+from tests.turn_services import TurnService, talk, turn_service
 
-from seatrial import arms
 from seatrial.errors import ArmError
-from seatrial.trace import Answer
 
 
 def test_each_turn_is_posted_with_its_history_and_the_way_to_the_tools():
-    with _service(lambda body: (200, {"text": f"You said {body['text']}", "model": "m-1"})) as it:
-        replies = _talk(it, "Hello.", "Bye.")
+    with turn_service(
+        lambda body: (200, {"text": f"You said {body['text']}", "model": "m-1"})
+    ) as it:
+        replies = talk(it, "Hello.", "Bye.")
 
     assert [r.text for r in replies] == ["You said Hello.", "You said Bye."]
     assert replies[0].served_model == "m-1"
@@ -40,16 +34,16 @@ def test_each_turn_is_posted_with_its_history_and_the_way_to_the_tools():
 
 
 def test_header_takes_its_secret_from_the_environment():
-    with _service(lambda _: (200, {"text": "ok"})) as it:
-        _talk(it, "Hello.", headers={"X-Key": "Bearer {KEY}", "X-Odd": "{}"}, pass_env=["KEY"])
+    with turn_service(lambda _: (200, {"text": "ok"})) as it:
+        talk(it, "Hello.", headers={"X-Key": "Bearer {KEY}", "X-Odd": "{}"}, pass_env=["KEY"])
 
     assert it.headers[0]["X-Key"] == "Bearer s3cret"
     assert it.headers[0]["X-Odd"] == "{}"
 
 
 def test_conversations_share_connections():
-    with _service(lambda _: (200, {"text": "ok"})) as it:
-        _talk(it, *["Hello."] * 5)
+    with turn_service(lambda _: (200, {"text": "ok"})) as it:
+        talk(it, *["Hello."] * 5)
 
     assert len(it.clients) == 1
 
@@ -78,8 +72,8 @@ def test_conversations_share_connections():
     ],
 )
 def test_answer_that_is_no_reply_makes_the_agent_unreachable_and_is_shown(answer: Any, says: str):
-    with _service(lambda _: answer) as it, pytest.raises(ArmError) as failed:
-        _talk(it, "Hello.")
+    with turn_service(lambda _: answer) as it, pytest.raises(ArmError) as failed:
+        talk(it, "Hello.")
 
     assert failed.value.cause == "agent_unreachable"
     assert failed.value.message.startswith(f"the agent at {it.url} {says}"), failed.value.message
@@ -91,7 +85,7 @@ def test_service_that_is_not_there_is_named_with_its_address():
         url = f"http://127.0.0.1:{free.getsockname()[1]}/turn"
 
         with pytest.raises(ArmError, match="is the service running\\?") as failed:
-            _talk(_Service(url), "Hello.")
+            talk(TurnService(url), "Hello.")
 
     assert failed.value.cause == "agent_unreachable"
     assert url in failed.value.message
@@ -103,83 +97,7 @@ def test_service_that_hangs_up_in_the_middle_is_unreachable():
         handler.close_connection = True
 
     with (
-        _service(hang_up, raw=True) as it,
+        turn_service(hang_up, raw=True) as it,
         pytest.raises(ArmError, match="no answer from the agent"),
     ):
-        _talk(it, "Hello.")
-
-
-class _Service:
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.received: list[Any] = []
-        self.headers: list[Any] = []
-        self.clients: set[Any] = set()
-
-
-@contextmanager
-def _service(answer: Any, *, raw: bool = False) -> Iterator[_Service]:
-    """A service that answers each body with what `answer` makes of it."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            it.received.append(body)
-            it.headers.append(dict(self.headers))
-            it.clients.add(self.client_address)
-            if raw:
-                answer(self)
-                return
-            status, content = answer(body)
-            data = content if isinstance(content, bytes) else json.dumps(content).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            try:
-                self.wfile.write(data)
-            except OSError:  # the client has had enough
-                self.close_connection = True
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    it = _Service(f"http://127.0.0.1:{server.server_address[1]}/turn")
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield it
-    finally:
-        server.shutdown()
-        thread.join(10)
-        server.server_close()
-
-
-def _talk(it: _Service, *texts: str, **adapter: Any) -> list[arms.Reply]:
-    async def call(tool: str, arguments: dict[str, Any], server: str | None = None) -> Answer:
-        raise AssertionError("a service calls over the network")
-
-    seat = arms.Seat(
-        run="r1",
-        trial="t1",
-        root=Path("/"),
-        now="2026-04-01T10:00:00Z",
-        seed=11,
-        settings={"tone": ["kind"]},
-        url="http://127.0.0.1:1/c/x",
-        urls={},
-        token="t0ken",
-        config={"mcpServers": {"bike-shop": {"url": "…"}}},
-        call=call,
-        environ={"KEY": "s3cret"},
-    )
-    arm = bike_shop.arm("x", {"type": "http", "url": it.url, **adapter})
-
-    async def talk() -> list[arms.Reply]:
-        with anyio.fail_after(30):
-            async with arms.connections() as shared, arms.open(arm, seat, shared) as conversation:
-                return [await conversation.reply(n, t) for n, t in enumerate(texts, 1)]
-
-    return anyio.run(talk)
+        talk(it, "Hello.")

@@ -52,6 +52,23 @@ def test_one_setting_that_differs_is_all_that_is_shown():
     )
 
 
+def test_the_form_in_which_an_agent_is_asked_is_compared_key_by_key():
+    form = {"text": "{{text}}", "style": "formal"}
+    answer = {"text": "$.structuredContent.answer"}
+    one = {"type": "mcp", "url": "http://127.0.0.1:1/mcp", "tool": "ask", "arguments": form}
+    other = {**one, "arguments": {**form, "style": "short"}, "response": answer}
+    written = [bike_shop.arm(id, adapter) for id, adapter in (("cool", one), ("warm", other))]
+    bike_shop.write_tree(Path(), bike_shop.catalog(bike_shop.case("a"), *written))
+
+    done = seatrial("diff", "arm", "cool", "warm")
+
+    assert done.stdout == (
+        "cool → warm: adapter differs\n\nadapter\n"
+        '  adapter.arguments.style: "formal" → "short"\n'
+        '  adapter.response.text: – → "$.structuredContent.answer"\n'
+    )
+
+
 def test_arms_that_are_alike_differ_in_nothing():
     arms({"title": "One"}, {"title": "Other"})
 

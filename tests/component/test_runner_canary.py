@@ -26,8 +26,13 @@ from seatrial.documents import Adapter, Arm, Case, Persona
 from seatrial.trace import Trace
 
 AGENTS = Path(__file__).parents[1] / "agents"
-KINDS = ("python", "command", "http", "openai")
+KINDS = ("python", "command", "http", "http in a form of its own", "openai", "mcp", "mcp at a url")
 """Every kind of arm that is executed; what is recorded elsewhere has no state here."""
+TURN = {
+    "text": "{{text}}", "turn": "{{turn}}", "history": "{{history}}", "thread": "{{session}}",
+    "mcp": "{{mcp}}", "settings": "{{settings}}",
+}  # fmt: skip
+FOUND = {"text": "text", "session": "thread"}
 TRIALS = 6
 PERSON = Persona.model_validate({
     "kind": "fixture", "type": "persona", "id": "somebody", "goal": "Have a bike.",
@@ -60,7 +65,7 @@ def test_no_trial_finds_the_word_of_another(
 def test_every_kind_of_arm_that_is_executed_is_looked_at():
     kinds = {get_args(a.model_fields["type"].annotation)[0] for a in get_args(get_args(Adapter)[0])}
 
-    assert kinds - {"recorded"} == set(KINDS)
+    assert kinds - {"recorded"} == {kind.partition(" ")[0] for kind in KINDS}
 
 
 def test_a_word_that_does_leak_is_found(tmp_path: Path):
@@ -105,9 +110,21 @@ def armed(kind: str, at_once: int | None, *, leaking: bool) -> Iterator[Arm]:
         case "command":
             adapter = {"type": "command", "command": ["{python}", "looks_for_others.py"]}
             yield bike_shop.arm("x", adapter, settings=settings, limits=limits)
-        case "http":
+        case "mcp":
+            command = ["{python}", "looks_for_others.py", "--mcp"]
+            adapter = {"type": "mcp", "command": command, "tool": "ask", "arguments": TURN}
+            adapter["response"] = {"text": "$.structuredContent.text"}
+            yield bike_shop.arm("x", adapter, settings=settings, limits=limits)
+        case "http" | "http in a form of its own" | "mcp at a url":
             with service("--leaking" if leaking else "--serve") as url:
                 adapter = {"type": "http", "url": url}
+                if kind == "http in a form of its own":
+                    adapter["request"] = TURN
+                    adapter["response"] = {"text": "$.text", "session": "$.thread"}
+                elif kind == "mcp at a url":
+                    adapter = {"type": "mcp", "url": f"{url}mcp", "tool": "ask", "arguments": TURN}
+                    found = {key: f"$.structuredContent.{name}" for key, name in FOUND.items()}
+                    adapter["response"] = found
                 yield bike_shop.arm("x", adapter, settings=settings, limits=limits)
         case _:
             with openai_chat.serving(model) as served:

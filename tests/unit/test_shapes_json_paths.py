@@ -49,7 +49,8 @@ def test_null_is_found_and_nothing_is_missing():
     ("path", "why"),
     [
         ("usage.in", "it begins with `$`"),
-        ("$.output[", "is no JSONPath: at character"),
+        ("$.output[", "is no JSONPath: unexpected end"),
+        ("$.output[x]", "is no JSONPath: character 10: "),
         ("$.output[?@.type =~ /x/]", "is no JSONPath"),
         ("$.output[?match(@.text, '(a+)+b')]", "function 'match' is not defined"),
         ("$.a | $.b", "is no JSONPath"),

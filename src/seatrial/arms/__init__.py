@@ -16,12 +16,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import assert_never
 
-from seatrial.arms import command, http, openai, python
+from seatrial.arms import command, http, mcp, openai, python
 from seatrial.arms.connections import Connections, connections
 from seatrial.arms.recorded import Recordings
 from seatrial.arms.recorded import read as recordings
 from seatrial.arms.seat import Conversation, Reply, Seat
-from seatrial.documents import Arm, Command, Http, OpenAI, Python, Recorded
+from seatrial.documents import Arm, Command, Http, Mcp, OpenAI, Python, Recorded
 
 __all__ = [
     "Connections",
@@ -49,6 +49,9 @@ async def open(arm: Arm, seat: Seat, shared: Connections) -> AsyncIterator[Conve
                 yield conversation
         case Http() as adapter:
             yield http.Conversation(adapter, seat, shared, arm.limits)
+        case Mcp() as adapter:
+            async with mcp.open(adapter, seat, shared, arm.limits) as session:
+                yield session
         case OpenAI() as adapter:
             yield await openai.open(arm, adapter, seat, shared)
         case Python() as adapter:
@@ -64,4 +67,4 @@ def variables(arm: Arm) -> tuple[str, ...]:
     adapter = arm.adapter
     if isinstance(adapter, OpenAI):
         return (*adapter.pass_env, *(() if adapter.key is None else (adapter.key,)))
-    return adapter.pass_env if isinstance(adapter, Command | Http) else ()
+    return adapter.pass_env if isinstance(adapter, Command | Http | Mcp) else ()

@@ -1,23 +1,37 @@
-"""The agent is a service: one POST per turn, one JSON object back."""
+"""The agent is a service: one request per turn, answered with one JSON value or with a stream of events.
+
+In Seatrial's own form, or in one that the arm declares (`begin`, `request`, `response`, `events`).
+"""
 
 from __future__ import annotations
 
-from re import Match
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import Any, TypeVar
 
 import httpx
+from httpx_sse import EventSource
 
 from seatrial.arms.connections import Connections
-from seatrial.arms.replies import EXAMPLE, excerpt, parse_json, reply_of
+from seatrial.arms.filling import Filling
+from seatrial.arms.replies import EXAMPLE, excerpt, parse_json, reply_of, wrong
 from seatrial.arms.seat import Reply, Seat
+from seatrial.arms.shaped import Events, Heard, Session, heard, session_in
 from seatrial.chat import PASSING, Unanswered
 from seatrial.chat.pace import retry_after
 from seatrial.documents import ArmLimits, Http
-from seatrial.documents.arm import VARIABLE
 from seatrial.errors import ArmError
 
 MOST_BYTES = 8_000_000
-"""The largest body that is read."""
+"""The largest answer that is read, be it a stream."""
+
+_SSE = "text/event-stream"
+_LINES = frozenset({
+    "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines",
+    "application/json-lines", "application/stream+json",
+})  # fmt: skip
+
+T = TypeVar("T")
 
 
 class Conversation:
@@ -27,103 +41,209 @@ class Conversation:
         self, adapter: Http, seat: Seat, shared: Connections, limits: ArmLimits | None = None
     ) -> None:
         self.notes: list[str] = []
-        self.meanwhile = ""
         self._adapter = adapter
         self._seat = seat
         self._shared = shared
         self._pace = shared.pace(adapter.url, limits or ArmLimits())
-        self._history: list[dict[str, str]] = []
-        self._headers = {name: filled(value, seat) for name, value in adapter.headers.items()}
+        self._filling = Filling(seat)
+        self._begun = adapter.begin is None
+        self._url = adapter.url
+        self._events: Events | None = None
+
+    @property
+    def meanwhile(self) -> str:
+        """The last of the events that have not come to a reply."""
+        return "" if self._events is None else self._events.meanwhile
+
+    @property
+    def _who(self) -> str:
+        return f"the agent at {self._url}"
 
     async def reply(self, turn: int, text: str) -> Reply:
-        """Post the turn and read the answer."""
+        """Send the turn and read the answer."""
+        self._events = None
+        adapter, filling = self._adapter, self._filling
+        if not self._begun:
+            filling.session = await self._begin()
+            self._begun = True
+        filling.say(turn, text)
+        found = await self._asked(
+            adapter.method,
+            adapter.url,
+            self._own(turn, text) if adapter.request is None else filling.body(adapter.request),
+            self._reply_in,
+            lambda found: found.reply.tokens,
+        )
+        filling.hear(found.reply.text, found.session)
+        return found.reply
+
+    async def _begin(self) -> Session:
+        begin = self._adapter.begin
+        assert begin is not None
+
+        async def session(response: httpx.Response) -> Session:
+            found = session_in(await self._json(response), begin.session, self._who)
+            if found is None:
+                raise wrong(
+                    self._who,
+                    f"nothing under `{begin.session}`, where the conversation's name belongs",
+                )
+            return found
+
+        return await self._asked(
+            "POST", begin.url, self._filling.body(begin.body), session, lambda _: 0
+        )
+
+    def _own(self, turn: int, text: str) -> dict[str, Any]:
+        """What is sent to an agent that speaks Seatrial's own form."""
         seat = self._seat
-        said = {
+        return {
             "turn": turn,
             "text": text,
-            "history": self._history,
+            "history": self._filling.history,
             "conversation": seat.trial,
             "now": seat.now,
             "seed": seat.seed,
             "settings": seat.settings,
             "mcp": seat.config,
         }
-        who = f"the agent at {self._adapter.url}"
+
+    async def _asked(
+        self,
+        method: str,
+        url: str,
+        body: Mapping[str, Any],
+        read: Callable[[httpx.Response], Awaitable[T]],
+        used: Callable[[T], int],
+    ) -> T:
+        """What is read of the answer to a request.
+
+        Never sent twice: the agent may have acted already. A trial begins again, in a fresh world.
+        """
+        self._url = self._filling.address(url)
+        headers = self._filling.headers(self._adapter.headers)
+        if self._adapter.events is not None:
+            headers = {"Accept": f"{_SSE}, application/json", **headers}
         try:
-            # Never posted twice: the agent may have acted already. A trial begins again, in a fresh world.
-            body = await self._pace.ask(
-                lambda: self._post(said), retries=0, used=_tokens, waiting=seat.waiting
+            return await self._pace.ask(
+                lambda: self._sent(method, body, headers, read),
+                retries=0,
+                used=used,
+                waiting=self._seat.waiting,
             )
         except Unanswered as error:
             raise ArmError("agent_unreachable", error.message, passing=error.passing) from error
-        try:
-            value = parse_json(body)
-        except ValueError as error:
-            raise ArmError(
-                "agent_unreachable",
-                f"{who} answered with what is no JSON ({EXAMPLE} belongs there): {_shown(body)}",
-            ) from error
-        reply = reply_of(value, who=who)
-        self._history += (
-            {"role": "user", "text": text},
-            {"role": "assistant", "text": reply.text},
-        )
-        return reply
 
-    async def _post(self, body: dict[str, Any]) -> bytes:
-        url = self._adapter.url
-        received = bytearray()
+    async def _sent(
+        self,
+        method: str,
+        body: Mapping[str, Any],
+        headers: Mapping[str, str],
+        read: Callable[[httpx.Response], Awaitable[T]],
+    ) -> T:
         try:
             async with self._shared.client.stream(
-                "POST", url, json=body, headers=self._headers
+                method, self._url, json=body, headers=headers
             ) as response:
-                async for chunk in response.aiter_bytes():
-                    received += chunk
-                    if len(received) > MOST_BYTES:
-                        raise ArmError(
-                            "agent_unreachable",
-                            f"the agent at {url} answered with more than {MOST_BYTES:,} bytes",
-                        )
                 status = response.status_code
                 if not 200 <= status < 300:
+                    shown = _shown(await self._body(response))
                     raise Unanswered(
-                        f"the agent at {url} answered with status {status}: {_shown(bytes(received))}",
+                        f"{self._who} answered with status {status}: {shown}",
                         passing=status in PASSING,
                         busy=status == 429,
                         retry_after=retry_after(response.headers),
                     )
-                return bytes(received)
+                return await read(response)
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
             why = str(error) or type(error).__name__
             raise Unanswered(
-                f"no answer from the agent at {url} ({why}); is the service running?",
+                f"no answer from {self._who} ({why}); is the service running?",
                 passing=isinstance(error, httpx.TransportError),
             ) from error
 
+    async def _reply_in(self, response: httpx.Response) -> Heard:
+        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if self._adapter.events is not None and media_type in (_SSE, *_LINES):
+            return await self._heard_of_events(response, media_type)
+        if media_type == _SSE:
+            raise ArmError(
+                "agent_unreachable",
+                f"{self._who} answered with a stream of events; say in `events` of the arm what they mean",
+            )
+        value = await self._json(response)
+        if self._adapter.response is not None:
+            return heard(value, self._adapter.response, who=self._who)
+        return Heard(reply_of(value, who=self._who))
 
-def filled(value: str, seat: Seat) -> str:
-    """A text with the variables of the environment in it.
+    async def _heard_of_events(self, response: httpx.Response, media_type: str) -> Heard:
+        assert self._adapter.events is not None
+        events = self._events = Events(self._adapter.events, who=self._who)
+        read = self._of_sse if media_type == _SSE else self._of_lines
+        async with aclosing(read(response)) as told:
+            async for name, data in told:
+                events.take(data, name)
+                if events.ended:
+                    break
+        return events.heard()
 
-    Raises:
-        ArmError: one is not set.
-    """
+    async def _of_sse(self, response: httpx.Response) -> AsyncGenerator[tuple[str, str], None]:
+        source = EventSource(
+            httpx.Response(
+                200, headers={"content-type": _SSE}, stream=_Bounded(self._bytes(response))
+            )
+        )
+        async with aclosing(source.aiter_sse()) as told:
+            async for event in told:
+                if event.data or event.event != "message":  # else nothing was told
+                    yield event.event, event.data
 
-    def variable(match: Match[str]) -> str:
-        name = match.group(1)
-        if name not in seat.environ:
-            raise ArmError("agent_unreachable", f"the environment variable {name} is not set")
-        return seat.environ[name]
+    async def _of_lines(self, response: httpx.Response) -> AsyncGenerator[tuple[str, str], None]:
+        unread: list[bytes] = []
+        async for received in self._bytes(response):
+            unread.append(received)
+            if b"\n" in received:
+                *lines, rest = b"".join(unread).split(b"\n")
+                unread = [rest]
+                for line in filter(bytes.strip, lines):
+                    yield "message", line.decode("utf-8", "replace")
+        if last := b"".join(unread).strip():
+            yield "message", last.decode("utf-8", "replace")
 
-    return VARIABLE.sub(variable, value)
+    async def _json(self, response: httpx.Response) -> Any:
+        body = await self._body(response)
+        try:
+            return parse_json(body)
+        except ValueError as error:
+            own = self._adapter.response is None
+            wanted = f" ({EXAMPLE} belongs there)" if own else ""
+            raise ArmError(
+                "agent_unreachable",
+                f"{self._who} answered with what is no JSON{wanted}: {_shown(body)}",
+            ) from error
+
+    async def _body(self, response: httpx.Response) -> bytes:
+        return b"".join([received async for received in self._bytes(response)])
+
+    async def _bytes(self, response: httpx.Response) -> AsyncIterator[bytes]:
+        size = 0
+        async for received in response.aiter_bytes():
+            size += len(received)
+            if size > MOST_BYTES:
+                raise ArmError(
+                    "agent_unreachable", f"{self._who} answered with more than {MOST_BYTES:,} bytes"
+                )
+            yield received
 
 
-def _tokens(body: bytes) -> int:
-    """What a reply took, as far as it says so; whether it is one is looked at later."""
-    try:
-        usage = parse_json(body)["usage"]
-        return int(usage.get("input_tokens", 0)) + int(usage.get("output_tokens", 0))
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError):
-        return 0
+class _Bounded(httpx.AsyncByteStream):
+    """Bytes that are counted already, for a reader that would read on for ever."""
+
+    def __init__(self, received: AsyncIterator[bytes]) -> None:
+        self._received = received
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._received
 
 
 def _shown(body: bytes) -> str:

@@ -18,7 +18,7 @@ import anyio
 import anyio.to_thread
 
 from seatrial.arms.connections import Connections
-from seatrial.arms.http import filled
+from seatrial.arms.filling import filled
 from seatrial.arms.replies import MOST_TEXT
 from seatrial.arms.schema_answers import Answered, Constrained
 from seatrial.arms.seat import Reply, Seat

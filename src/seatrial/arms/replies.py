@@ -35,15 +35,15 @@ def reply_of(value: Any, *, who: str) -> Reply:
         ArmError: it is no such thing; the message names the key.
     """
     if not isinstance(value, Mapping):
-        raise _wrong(who, f"{_kind(value)} where an object like {EXAMPLE} belongs")
+        raise wrong(who, f"{kind(value)} where an object like {EXAMPLE} belongs")
     text = value.get("text")
     if not isinstance(text, str):
-        raise _wrong(who, f"{_kind(text)} under `text`, where text belongs")
+        raise wrong(who, f"{kind(text)} under `text`, where text belongs")
     if len(text) > MOST_TEXT:
-        raise _wrong(who, f"a reply of {len(text):,} characters; at most {MOST_TEXT:,} are read")
+        raise wrong(who, f"a reply of {len(text):,} characters; at most {MOST_TEXT:,} are read")
     model = value.get("model")
     if model is not None and not isinstance(model, str):
-        raise _wrong(who, f"{_kind(model)} under `model`, where text belongs")
+        raise wrong(who, f"{kind(model)} under `model`, where text belongs")
     return Reply(
         clean(text), _usage(value.get("usage"), who), None if model is None else clean(model[:200])
     )
@@ -53,19 +53,19 @@ def _usage(value: Any, who: str) -> Usage | None:
     if value is None:
         return None
     if not isinstance(value, Mapping):
-        raise _wrong(who, f"{_kind(value)} under `usage`, where an object belongs")
+        raise wrong(who, f"{kind(value)} under `usage`, where an object belongs")
     numbers: dict[str, float] = {}
     for key in (*(key for parts in USAGE_PARTS for key in parts), "cost"):
         number = value.get(key, 0)
         if isinstance(number, bool) or not isinstance(number, int | float):
-            raise _wrong(who, f"{_kind(number)} under `usage.{key}`, where a number belongs")
+            raise wrong(who, f"{kind(number)} under `usage.{key}`, where a number belongs")
         if not 0 <= number <= MOST_COUNTED:  # nor is it NaN
-            raise _wrong(who, f"{excerpt(f'{number}', 30)} under `usage.{key}`")
+            raise wrong(who, f"{excerpt(f'{number}', 30)} under `usage.{key}`")
         numbers[key] = number
     tokens = {key: int(number) for key, number in numbers.items() if key != "cost"}
     for part, whole in USAGE_PARTS:
         if tokens[part] > tokens[whole]:
-            raise _wrong(
+            raise wrong(
                 who,
                 f"more `usage.{part}` ({tokens[part]}) than `usage.{whole}` ({tokens[whole]}), "
                 "of which they are a part",
@@ -88,11 +88,13 @@ def excerpt(data: bytes | str, most: int = 200) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
-def _wrong(who: str, what: str) -> ArmError:
+def wrong(who: str, what: str) -> ArmError:
+    """The error of an agent that sent what is no reply."""
     return ArmError("agent_unreachable", f"{who} sent {what}")
 
 
-def _kind(value: Any) -> str:
+def kind(value: Any) -> str:
+    """What kind of JSON a value is, in words."""
     match value:
         case None:
             return "nothing"

@@ -103,6 +103,11 @@ class Reply:
     step_limit: bool = False
     """There is no reply: it would have taken more steps than the arm allows."""
 
+    @property
+    def tokens(self) -> int:
+        """Read and written, as far as it says so."""
+        return 0 if self.usage is None else self.usage.input_tokens + self.usage.output_tokens
+
 
 class Conversation(Protocol):
     """An agent that is up and can be talked to."""

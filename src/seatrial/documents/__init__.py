@@ -8,6 +8,7 @@ from seatrial.documents.arm import (
     Command,
     ConfigFormat,
     Http,
+    Mcp,
     Model,
     OpenAI,
     Prices,
@@ -15,6 +16,7 @@ from seatrial.documents.arm import (
     Recorded,
     ShownTool,
     Transport,
+    starts_a_program,
 )
 from seatrial.documents.attack import Attack, Goal
 from seatrial.documents.case import GROUPS, Case, Group, Turn
@@ -56,6 +58,7 @@ __all__ = [
     "Heard",
     "Http",
     "Kind",
+    "Mcp",
     "MockRule",
     "MockedTool",
     "Model",
@@ -86,4 +89,5 @@ __all__ = [
     "Variant",
     "World",
     "digest",
+    "starts_a_program",
 ]

@@ -9,9 +9,13 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, field_validator, model_validator
 
+from seatrial.documents import placeholders
+from seatrial.documents.answer_shapes import AnswerShape, EventRules
 from seatrial.documents.base import Document, Id, Part, Texts
 from seatrial.documents.checks import CallOrStep
+from seatrial.documents.json_path import JsonPath
 from seatrial.documents.patterns import Patterns, RepositoryPath
+from seatrial.documents.requests import Body, TurnBody
 
 VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """A variable of the environment in a header."""
@@ -87,38 +91,132 @@ class Command(Part):
 
     @model_validator(mode="after")
     def _can_reach_its_tools(self) -> Command:
-        if self.config_format in ONLY_STDIO and self.config_transport == "http":
-            raise ValueError(
-                f"`{self.config_format}` only starts programs; write `config_transport: stdio`, or leave it out"
-            )
+        _check_transport(self.config_format, self.config_transport)
         return self
 
 
-class Http(Part):
-    """The agent is a service: one POST per turn."""
+def _check_transport(format: ConfigFormat | None, transport: Transport | None) -> None:
+    if format in ONLY_STDIO and transport == "http":
+        raise ValueError(
+            f"`{format}` only starts programs; write `config_transport: stdio`, or leave it out"
+        )
 
-    type: Literal["http"]
+
+class Begin(Part):
+    """A request that begins a conversation, before the first turn."""
+
     url: str = Field(pattern=r"^https?://")
-    """Where each turn is posted."""
-    headers: dict[str, str] = Field(default_factory=dict)
-    """Sent with each turn. `{NAME}` stands for a variable named in `pass_env`."""
-    pass_env: tuple[str, ...] = ()
-    """Names of environment variables that `headers` may use; their values are kept out of every file."""
+    """Where it is posted. Placeholders: `{{run}}`, `{{seed}}`, `{{settings.…}}`, `{{env.…}}`."""
+    body: Body = Field(default_factory=dict)
+    """What is posted. Placeholders: those of `request` that are not of a turn."""
+    session: JsonPath
+    """Where in the answer stands what the agent calls the conversation: `{{session}}` of each turn."""
 
     @field_validator("url")
     @classmethod
     def _leads_to_a_host(cls, url: str) -> str:
-        try:
-            host, _ = urlsplit(url).hostname, urlsplit(url).port
-        except ValueError as error:  # a port that is none
-            raise ValueError(f"{url} is no address: {error}") from error
-        if not host:
-            raise ValueError(f"{url} is no address: it names no host")
-        return url
+        return _address(url)
+
+
+class Http(Part):
+    """The agent is a service: one request per turn, answered with JSON or with a stream of events."""
+
+    type: Literal["http"]
+    url: str = Field(pattern=r"^https?://")
+    """Where each turn is sent. Behind the host it takes the placeholders `{{session}}`, `{{run}}`, `{{seed}}`,
+    `{{settings.…}}` and `{{env.…}}`."""
+    method: Literal["POST", "PUT"] = "POST"
+    """How it is sent."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Sent with each request. `{NAME}` stands for a variable named in `pass_env`; placeholders as in `request`, but for
+    what was said."""
+    pass_env: tuple[str, ...] = ()
+    """Names of environment variables that may be used; their values are kept out of every file."""
+    begin: Begin | None = None
+    """Sent before the first turn, where a conversation has to be begun."""
+    request: TurnBody | None = None
+    """What is sent in each turn, as JSON. `{{text}}`, `{{messages}}`, `{{session}}`, `{{settings}}`, `{{mcp}}` and
+    others stand for what the trial puts in. Left out: Seatrial's own form."""
+    response: AnswerShape | None = None
+    """Where in an answer the reply stands. Left out: Seatrial's own form."""
+    events: EventRules | None = None
+    """What the events mean, of an answer that is a stream of them (`text/event-stream`, or a line of JSON each)."""
+
+    @field_validator("url")
+    @classmethod
+    def _leads_to_a_host(cls, url: str) -> str:
+        return _address(url)
 
     @model_validator(mode="after")
     def _knows_its_variables(self) -> Http:
-        _check_variables(_headers(self.headers), self.pass_env)
+        _check_variables(_filled_headers(self.headers), self.pass_env)
+        return self
+
+
+def _address(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:  # a port that is none
+        raise ValueError(f"{url} is no address: {error}") from error
+    if not host:
+        raise ValueError(f"{url} is no address: it names no host")
+    if "{" in parts.netloc:
+        raise ValueError(
+            f"{url} has a placeholder in its host; only what follows the host may have any"
+        )
+    return url
+
+
+class Mcp(Part):
+    """The agent is a tool of an MCP server: one call per turn."""
+
+    type: Literal["mcp"]
+    command: tuple[str, ...] = ()
+    """Program and arguments of a server that is spoken to on its stdin and stdout, started for each trial from the
+    repository's root. `{python}` is the running interpreter, `{config}` the path of the config file."""
+    url: str | None = Field(default=None, pattern=r"^https?://[^?#\s]+$")
+    """Where a server is that is spoken to over streamable HTTP; each trial has a session of its own."""
+    tool: str = Field(min_length=1)
+    """The tool that is the agent."""
+    arguments: TurnBody
+    """What it is called with in each turn. `{{text}}`, `{{messages}}`, `{{session}}`, `{{settings}}`, `{{mcp}}` and
+    others stand for what the trial puts in."""
+    response: AnswerShape = AnswerShape()
+    """Where in the result of the call (`{content, structuredContent}`) the reply stands. Left out: the text of its
+    content."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Sent with each request to `url`. `{NAME}` stands for a variable named in `pass_env`; placeholders as in
+    `arguments`, but for what belongs to a turn."""
+    config_format: ConfigFormat | None = None
+    """As of a `command` arm: the runtime that the config file of the program is written for."""
+    config_transport: Transport | None = None
+    """As of a `command` arm: how the config file names the tools."""
+    env: dict[str, str] = Field(default_factory=dict)
+    """Environment variables set for the program."""
+    pass_env: tuple[str, ...] = ()
+    """Names of environment variables: the program is given them, `headers` and `arguments` may use them. Their values
+    are kept out of every file."""
+    start_seconds: StrictFloat = Field(default=30.0, gt=0)
+    """How long the server may take to begin a session."""
+
+    @field_validator("url")
+    @classmethod
+    def _leads_to_a_host(cls, url: str | None) -> str | None:
+        return None if url is None else _address(url)
+
+    @model_validator(mode="after")
+    def _is_reached_one_way(self) -> Mcp:
+        if bool(self.command) == (self.url is not None):
+            raise ValueError("write `command` (a program) or `url` (a service)")
+        of_programs = ("env", "config_format", "config_transport")
+        given = [key for key in of_programs if getattr(self, key)]
+        if self.url is not None and given:
+            raise ValueError(f"`{given[0]}` is for a program, and this agent is at a `url`")
+        if self.url is None and self.headers:
+            raise ValueError("`headers` are for a `url`, and this agent is a program")
+        _check_transport(self.config_format, self.config_transport)
+        _check_variables(_filled_headers(self.headers), self.pass_env)
         return self
 
 
@@ -195,6 +293,11 @@ def _headers(headers: dict[str, str]) -> dict[str, str]:
     return {f"header `{name}`": value for name, value in headers.items()}
 
 
+def _filled_headers(headers: dict[str, str]) -> dict[str, str]:
+    """Headers without what a trial puts into them."""
+    return _headers({name: placeholders.outside(value) for name, value in headers.items()})
+
+
 def _check_variables(texts: dict[str, str], pass_env: tuple[str, ...]) -> None:
     for where, text in texts.items():
         for name in VARIABLE.findall(text):
@@ -242,7 +345,12 @@ class Recorded(Part):
     """JSON-lines files (`.gz` too), relative to the repository's root."""
 
 
-Adapter = Annotated[Command | Http | OpenAI | Python | Recorded, Field(discriminator="type")]
+Adapter = Annotated[Command | Http | Mcp | OpenAI | Python | Recorded, Field(discriminator="type")]
+
+
+def starts_a_program(adapter: Adapter) -> bool:
+    """Whether each trial starts a program of the agent's."""
+    return isinstance(adapter, Command) or (isinstance(adapter, Mcp) and bool(adapter.command))
 
 
 class ShownTool(Part):
@@ -270,7 +378,8 @@ class ArmLimits(Part):
     at_once: StrictInt | None = Field(default=None, ge=1)
     """Trials of this arm side by side, at most."""
     requests_per_minute: StrictInt | None = Field(default=None, ge=1)
-    """To the endpoint of an `openai` arm or the service of an `http` arm, by all trials of a run together."""
+    """To the endpoint of an `openai` arm, the service of an `http` arm or the `url` of an `mcp` arm, by all trials of a
+    run together."""
     tokens_per_minute: StrictInt | None = Field(default=None, ge=1)
     """Read and written together, by what the endpoint reports."""
 
@@ -336,7 +445,10 @@ class Arm(Document):
         if isinstance(self.adapter, OpenAI) and self.model is None:
             raise ValueError("an `openai` arm needs its pinned model: `model: {name: …}`")
         paced = (self.limits.requests_per_minute, self.limits.tokens_per_minute) != (None, None)
-        if paced and not isinstance(self.adapter, OpenAI | Http):
+        sent_here = isinstance(self.adapter, OpenAI | Http) or (
+            isinstance(self.adapter, Mcp) and self.adapter.url is not None
+        )
+        if paced and not sent_here:
             raise ValueError(
                 f"limits by the minute are kept where Seatrial sends the requests, and a `{self.adapter.type}` "
                 "agent sends its own; use `limits.at_once`"

@@ -42,8 +42,9 @@ def compiled(text: str) -> JSONPath:
         path: JSONPath | CompoundJSONPath = _environment().compile(text)
     except JSONPathError as error:
         token = error.token
-        where = "" if token is None else f" at character {min(token.index, len(text)) + 1}"
-        raise ValueError(f"{text!r} is no JSONPath:{where} {error.message}") from error
+        inside = token is not None and 0 <= token.index < len(text)
+        where = f"character {token.index + 1}: " if token is not None and inside else ""
+        raise ValueError(f"{text!r} is no JSONPath: {where}{error.message}") from error
     except (RecursionError, ValueError) as error:
         raise ValueError(f"{text!r} is no JSONPath: {error}") from error
     if isinstance(path, CompoundJSONPath):  # not in what the standard knows

@@ -64,6 +64,11 @@ def names(value: Any) -> Iterator[str]:
             yield from names(item)
 
 
+def outside(text: str) -> str:
+    """What is left of a text without its placeholders."""
+    return _PLACEHOLDER.sub("", text)
+
+
 def whole(text: str) -> str | None:
     """The placeholder's name when `text` is exactly one placeholder, else None."""
     found = _PLACEHOLDER.fullmatch(text.strip()) if "{{" in text else None

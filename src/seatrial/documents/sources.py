@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seatrial.documents.arm import Arm, Command, Http, OpenAI, Python, Recorded
+from seatrial.documents.arm import Arm, Command, Http, Mcp, OpenAI, Python, Recorded
 from seatrial.documents.patterns import escapes, literal, module_files
 
 ADAPTER = "adapter"
@@ -25,7 +25,7 @@ def patterns(arm: Arm) -> dict[str, tuple[str, ...]]:
 
 def _named_by_adapter(arm: Arm) -> tuple[str, ...]:
     match arm.adapter:
-        case Command(command=words):
+        case Command(command=words) | Mcp(command=words):
             named: list[str] = []
             for before, word in zip(("", *words), words, strict=False):
                 if before == "-m":

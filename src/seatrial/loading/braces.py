@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from seatrial.documents import Answers, Case, Persona, placeholders
+from seatrial.documents import Answers, Arm, Case, Http, Mcp, Persona, placeholders, requests
 from seatrial.documents.placeholders import TRIAL_NAMES
 from seatrial.documents.solution import called
 from seatrial.loading.library import Found, Library
@@ -37,6 +37,9 @@ def unknown_placeholders(library: Library) -> Found:
         if draft.value is not None:
             for mistake in _unknown(draft.value, (), _of_call, _OF_CALLS):
                 yield draft, mistake
+    for draft, arm in library.of(Arm):
+        for mistake in _of_arm(arm, draft.value):
+            yield draft, mistake
 
 
 def _of_solution(case: Case, written: Any) -> Iterator[Mistake]:
@@ -56,6 +59,42 @@ def _of_solution(case: Case, written: Any) -> Iterator[Mistake]:
         yield from _unknown(
             value.get("reply", ""), (*steps, "reply"), _of_earlier(before), _OF_SOLUTIONS
         )
+
+
+def _of_arm(arm: Arm, written: Any) -> Iterator[Mistake]:
+    """What an arm sends to an agent in a form of its own."""
+    adapter = arm.adapter
+    if not isinstance(written, dict) or not isinstance(adapter, Http | Mcp):
+        return
+    everything = (*requests.OF_TRIAL, *requests.OF_TURN)
+    of_trial = tuple(name for name in requests.IN_HEADERS if name not in requests.OF_TURN)
+    places: dict[tuple[str, ...], tuple[str, ...]]
+    if isinstance(adapter, Mcp):
+        places = {("arguments",): everything, ("headers",): of_trial, ("url",): ()}
+    else:
+        places = {
+            ("request",): everything,
+            ("url",): requests.IN_ADDRESS,
+            # Sent with what begins a conversation, too: before any turn.
+            ("headers",): (*of_trial, "session", *(() if adapter.begin else ("turn",))),
+            ("begin", "url"): tuple(n for n in requests.IN_ADDRESS if n != "session"),
+            ("begin", "body"): requests.OF_TRIAL,
+        }
+    for steps, names in places.items():
+        value: Any = written["adapter"]
+        for step in steps:
+            value = value.get(step) if isinstance(value, dict) else None
+
+        def known(name: str, among: tuple[str, ...] = names) -> bool:
+            return bool(among) and requests.is_known(name, among, arm.settings, adapter.pass_env)
+
+        families = (
+            *(f"settings.{key}" for key in arm.settings),
+            "mcp.url.…",
+            *(f"env.{variable}" for variable in adapter.pass_env),
+        )
+        shown = (*names, *families) if names else ()
+        yield from _unknown(value, ("adapter", *steps), known, shown)
 
 
 def _of_earlier(calls: int) -> Callable[[str], bool]:
@@ -95,7 +134,8 @@ def _in_text(
 ) -> Iterator[Mistake]:
     if "{{" not in text:
         return
-    hint = "Known here: " + ", ".join(f"`{{{{{name}}}}}`" for name in known)
+    names = ", ".join(f"`{{{{{name}}}}}`" for name in known)
+    hint = f"Known here: {names}" if names else "None is known here"
     for name in placeholders.names(text):
         if not is_known(name):
             guess = closest(name, known)

@@ -16,12 +16,12 @@ from seatrial.documents import (
     Arm,
     Case,
     Catalog,
-    Command,
     ObjectsWorld,
     Persona,
     Recorded,
     Server,
     World,
+    starts_a_program,
 )
 from seatrial.errors import UsageError
 from seatrial.functions import load_all
@@ -159,7 +159,7 @@ async def run(
         StorageError: a trial could not be stored; those before it are.
     """
     used = {id: catalog.arms[id] for id in writer.manifest.arms}
-    if any(isinstance(arm.adapter, Command) for arm in used.values()) or not all(
+    if any(starts_a_program(arm.adapter) for arm in used.values()) or not all(
         isinstance(fixture, ObjectsWorld) for fixture in catalog.built
     ):
         await clear(writer.manifest.run)
@@ -236,7 +236,7 @@ def _room(arm: Arm, at_once: int | None) -> int:
     """How many trials of an arm may go on side by side."""
     if arm.limits.at_once is not None:
         return arm.limits.at_once
-    if at_once is None and isinstance(arm.adapter, Command):
+    if at_once is None and starts_a_program(arm.adapter):
         return PROCESSES_PER_CORE * (os.cpu_count() or 1)
     return at_once or AT_ONCE
 

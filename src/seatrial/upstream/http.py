@@ -33,8 +33,15 @@ _ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "app
 _MOST_SHOWN = 2_000
 
 
+_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+"""HTTP statuses of what may go away by itself."""
+
+
 class _Broken(Exception):
     """Why there is no answer to a request."""
+
+    passing = False
+    """It may go away by itself."""
 
 
 class HttpServer(Session):
@@ -96,9 +103,10 @@ class HttpServer(Session):
                 await self._replied(reply)
         except _Broken as error:
             if waiting is not None and waiting.response is None:
-                waiting.failed = str(error)
+                waiting.failed, waiting.passing = str(error), error.passing
         except httpx.HTTPError as error:
             if waiting is not None and waiting.response is None:
+                waiting.passing = isinstance(error, httpx.TransportError)
                 waiting.failed = f"cannot be reached: {excerpt(_why(error).encode())}"
 
     async def _replied(self, reply: httpx.Response) -> None:
@@ -119,7 +127,9 @@ class HttpServer(Session):
             return
         shown = f": {excerpt(body[:_MOST_SHOWN])}" if body else ""
         if reply.status_code != 200:
-            raise _Broken(f"answered with HTTP status {reply.status_code}{shown}")
+            broken = _Broken(f"answered with HTTP status {reply.status_code}{shown}")
+            broken.passing = reply.status_code in _PASSING
+            raise broken
         raise _Broken(f"answered with what is no JSON ({media_type or 'no type'}){shown}")
 
     async def _events(self, reply: httpx.Response) -> None:

@@ -120,6 +120,8 @@ class Waiting:
     """Bytes of progress so far."""
     failed: str = ""
     """Why there will be no answer to this request, although the server is still there."""
+    passing: bool = False
+    """That may go away by itself."""
 
 
 class Session(ABC):
@@ -221,7 +223,9 @@ class Session(ABC):
             del self._waiting[number]
         if waiting.response is None:
             if waiting.failed:
-                raise ToolServerError(f"{self._who} {waiting.failed}")
+                failure = ToolServerError(f"{self._who} {waiting.failed}")
+                failure.passing = waiting.passing
+                raise failure
             raise ToolServerError(self.why_gone)
         return waiting.response
 

@@ -82,6 +82,11 @@ class StdioServer(Session):
         with anyio.move_on_after(LEAVE_SECONDS):
             await self._process.wait()
 
+    @property
+    def last_stderr(self) -> str:
+        """The end of what it wrote on stderr."""
+        return self._last_stderr.decode("utf-8", "replace").strip()
+
     # --- within ---
 
     async def _write(self, line: bytes, waiting: object) -> None:
@@ -91,7 +96,7 @@ class StdioServer(Session):
                 await self._stdin.send(line + b"\n")
 
     def _last_words(self) -> str:
-        said = self._last_stderr.decode("utf-8", "replace").strip().splitlines()
+        said = self.last_stderr.splitlines()
         if said:
             return f"; its last words on stderr: {excerpt(said[-1].encode())}"
         return super()._last_words()
