@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from seatrial.documents import Arm, Case, Catalog, ShownTool, World, digest
+from seatrial.documents import Arm, Case, Catalog, Persona, ShownTool, World, digest
 from seatrial.state.access import listed
 from seatrial.state.actions import tool
 from seatrial.state.presenting import presented
@@ -180,6 +180,8 @@ def behind_the_tools(fixture: Any) -> dict[str, Any]:
     """A fixture as it is written, without its title and without what agents are shown of its tools."""
     written = fixture.model_dump(mode="json", by_alias=True, exclude_unset=True)
     kept = {key: value for key, value in written.items() if key not in _ABOUT_THE_FIXTURE}
+    if isinstance(fixture, Persona) and fixture.model is not None:
+        kept["model"].pop("prices", None)  # as of an arm: it says the same at another price
     if isinstance(fixture, World):
         kept.pop("instructions", None)
         if fixture.tools_as_data():

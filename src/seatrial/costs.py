@@ -116,7 +116,10 @@ def trial_costs(
         used = record.usage
         counted = used is not None and (used.input_tokens or used.output_tokens)
         if record.case in found and used and counted and record.verdict is not Verdict.INVALID:
-            found[record.case].append(price(used, prices))
+            # Simulated people are paid for as well, where that is in the same currency.
+            paid = record.simulator_currency == prices.currency
+            of_people = record.simulator_cost if paid and record.simulator_cost else 0.0
+            found[record.case].append(price(used, prices) + of_people)
     known = {case: math.fsum(each) / len(each) for case, each in found.items() if each}
     if not known:
         return None

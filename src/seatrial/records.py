@@ -33,6 +33,8 @@ class Retried(_Record):
     """What was wrong with the simulated person, where the cause is `simulator`."""
     usage: Usage | None = None
     """The tokens that it took all the same."""
+    simulator_usage: Usage | None = None
+    """Those of the models behind simulated people."""
 
 
 class TrialRecord(_Record):
@@ -57,7 +59,11 @@ class TrialRecord(_Record):
     simulated: bool = False
     """A simulated person took part."""
     simulator_usage: Usage | None = None
-    """What the model behind it took, which `usage` does not count."""
+    """What the models behind such people took, which `usage` does not count."""
+    simulator_cost: float | None = None
+    """What they cost in all attempts, by their own prices; None where one has none, or not all tokens are known."""
+    simulator_currency: str = ""
+    """Of that."""
     findings: tuple[Finding, ...] = ()
     calls: int = 0
     violations: int = 0
@@ -87,6 +93,12 @@ class TrialRecord(_Record):
     def usages(self) -> tuple[Usage, ...]:
         """The tokens of all attempts, as far as they are known."""
         attempts = (self.usage, *(again.usage for again in self.retried))
+        return tuple(usage for usage in attempts if usage is not None)
+
+    @property
+    def simulator_usages(self) -> tuple[Usage, ...]:
+        """The tokens of simulated people in all attempts, as far as they are known."""
+        attempts = (self.simulator_usage, *(again.simulator_usage for again in self.retried))
         return tuple(usage for usage in attempts if usage is not None)
 
     @property

@@ -4,7 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests import bike_shop
+from tests.servers import openai_chat
+from tests.servers.openai_chat import Says
 from tests.shell import seatrial
 
 from seatrial import store
@@ -91,3 +94,55 @@ def test_run_tells_when_another_model_than_the_pinned_one_was_served(root: Path)
 
     assert code == 0
     assert "clerk-1 was served m-2026-05-05, which is not its pinned model" in out
+
+
+def with_a_person(root: Path, url: str, **model: Any) -> None:
+    """The case of the workspace, told by somebody whom a model plays."""
+    prices = {"currency": "EUR", "input": 1000.0, "output": 2000.0}
+    (root / "clerks.py").write_text(AGENT, encoding="utf-8")
+    arm = bike_shop.arm(adapter={"type": "python", "target": "clerks:answers"}, prices=prices)
+    case = bike_shop.case()
+    suite = bike_shop.suite([case], trials=2)
+    bike_shop.write_tree(root, bike_shop.catalog(case, arm, suite))
+    (file,) = (root / "cases").rglob("*.yaml")
+    written = yaml.safe_load(file.read_text("utf-8"))
+    del written["task"]
+    file.write_text(yaml.safe_dump({**written, "persona": "ada"}), encoding="utf-8")
+    person = {
+        "kind": "fixture", "type": "persona", "id": "ada", "goal": "You need a bike for today.",
+        "exit_intents": {"refused": "it cannot be done"},
+        "model": {"name": openai_chat.MODEL, "url": url, **model},
+    }  # fmt: skip
+    (root / "fixtures" / "ada.yaml").write_text(yaml.safe_dump(person), encoding="utf-8")
+
+
+def test_what_people_cost_counts_into_the_budget_and_is_told_apart_also_when_a_run_goes_on(
+    root: Path,
+):
+    talk = openai_chat.in_turn(Says(text="A bike, please."), Says(text="[exit_intent: refused]"))
+    prices = {"currency": "EUR", "input": 100.0, "output": 100.0}  # a request costs 0.012
+    with openai_chat.serving(talk) as served:
+        with_a_person(root, served.url, prices=prices)
+        code, out, err = seatrial(
+            root, "run", "-s", "all", "-a", "clerk-1", "--budget", "9 EUR", "--out", "run"
+        )
+        assert code == 0, err
+        assert "0/2 passed, 0.24 EUR, people 0.048 EUR" in out
+        assert "Cost of clerk-1: 0.24 EUR\nCost of the simulated people: 0.048 EUR" in out
+        assert "Spent 0.29 EUR of a budget of 9.00 EUR." in out
+
+        code, out, err = seatrial(root, "run", "--resume", "run")
+
+    assert "Spent 0.29 EUR of a budget of 9.00 EUR." in out, err
+
+
+def test_budget_of_money_needs_the_prices_of_people_too(root: Path):
+    with_a_person(root, "http://127.0.0.1:9")
+
+    code, _, err = seatrial(
+        root, "run", "-s", "all", "-a", "clerk-1", "--budget", "5 EUR", "--out", "run"
+    )
+
+    assert code == 2
+    assert "each arm and of each person with a model in EUR: persona ada (no prices)" in err
+    assert "into the arm or the person's `model`, or give tokens" in err

@@ -54,7 +54,7 @@ def case(*checks: dict[str, Any], **more: Any) -> Case:
 def trial(
     root: Path, script: Script, *, agent: str = "asks_which", model: dict[str, Any] | None = None,
     key: str | None = None, checks: tuple[dict[str, Any], ...] = (),
-    limits: dict[str, Any] | None = None, **changes: Any,
+    limits: dict[str, Any] | None = None, budget: str | None = None, **changes: Any,
 ) -> tuple[TrialRecord, Trace, openai_chat.Model]:  # fmt: skip
     (root / "talkers.py").write_bytes((AGENTS / "talkers.py").read_bytes())
     arm = bike_shop.arm("x", {"type": "python", "target": f"talkers:{agent}"})
@@ -63,7 +63,7 @@ def trial(
         person = persona(served.url, model or {}, **changes)
         catalog = replace(catalog, fixtures={**catalog.fixtures, "ada": person})
         environ = {"TALK_KEY": "k-0123456789"}
-        ((record, trace),) = carried_out(root, catalog, environ=environ)
+        ((record, trace),) = carried_out(root, catalog, environ=environ, budget=budget)
     return record, trace, served
 
 
@@ -93,7 +93,9 @@ def test_a_model_plays_a_person_until_its_goal_is_achieved(tmp_path: Path):
     # The agent's own use is not the simulator's.
     assert record.usage is None
     assert record.simulator_usage is not None
-    assert record.simulator_usage.input_tokens == 300
+    assert (
+        record.simulator_usage.input_tokens == 400
+    )  # its last words, which nobody hears, are paid for too
     assert any(isinstance(e, Noted) and "Lovely, thanks!" in e.text for e in trace.events)
     first, second = served.requests[0], served.requests[1]
     told = first["messages"][0]
@@ -110,6 +112,65 @@ def test_a_model_plays_a_person_until_its_goal_is_achieved(tmp_path: Path):
         ("assistant", "Hello, do you have a bike for me?"),
         ("user", "Which bike would you like?"),
     ]
+
+
+PRICES = {"currency": "EUR", "input": 1000.0, "output": 2000.0}
+"""A request costs 0.14."""
+
+
+def test_what_a_person_costs_is_told_apart_from_the_agent_and_over_all_attempts(tmp_path: Path):
+    steps = iter((Says(text=""), *TALK))  # the first attempt is spoilt
+
+    record, _, _ = trial(tmp_path, lambda _: next(steps), model={"prices": PRICES})
+
+    assert (record.verdict, len(record.retried)) == (Verdict.PASSED, 1)
+    assert [used.input_tokens for used in record.simulator_usages] == [400, 100]
+    assert record.simulator_cost == pytest.approx(5 * 0.14)
+    assert (record.simulator_currency, record.cost) == ("EUR", None)
+
+
+def test_cost_of_a_person_is_not_told_where_a_request_was_not_counted(tmp_path: Path):
+    uncounted = Says(text="The b-1, please.", without_usage=True)
+    script = in_turn(TALK[0], uncounted, *TALK[2:])
+
+    record, _, _ = trial(tmp_path, script, model={"prices": PRICES})
+
+    assert record.simulator_usage
+    assert (record.simulator_usage.input_tokens, record.simulator_cost) == (300, None)
+
+
+@pytest.mark.parametrize(
+    ("budget", "asked"),
+    [
+        ("1.15 EUR", 1),  # the second request could cost more than is left of it
+        ("1100 tokens", 1),
+        ("99 EUR", 4),
+        ("99999 tokens", 4),
+    ],
+)
+def test_a_person_asks_its_model_only_for_what_the_budget_still_has(
+    tmp_path: Path, budget: str, asked: int
+):
+    model = {"prices": PRICES, "max_tokens": 10}
+
+    record, _, served = trial(tmp_path, in_turn(*TALK), model=model, budget=budget)
+
+    assert len(served.requests) == asked
+    if asked == len(TALK):
+        assert record.verdict is Verdict.PASSED
+    else:
+        assert (record.cause, record.retried) == (Cause.BUDGET, ())
+        assert "does not suffice for another request" in record.detail
+
+
+def test_a_person_that_nobody_counts_is_taken_to_cost_what_it_could(tmp_path: Path):
+    script = in_turn(
+        *(replace(step, without_usage=True) for step in TALK if isinstance(step, Says))
+    )
+
+    record, _, served = trial(tmp_path, script, model={"max_tokens": 10}, budget="1500 tokens")
+
+    assert (record.cause, len(served.requests)) == (Cause.BUDGET, 1)
 
 
 def test_a_person_that_gives_up_names_one_of_its_reasons(tmp_path: Path):

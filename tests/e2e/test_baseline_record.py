@@ -94,6 +94,21 @@ def test_batch_lands_beside_the_release_and_counts_with_it(tree: WorkTree):
     assert (case["baseline"]["valid"], case["batches"]) == (5, 2)
 
 
+def test_batch_whose_budget_did_not_suffice_is_not_added(tree: WorkTree):
+    before = tree.git("rev-parse", "seatrial-baselines")
+
+    status, out, err = seatrial(tree.root, *RECORD, "--trials", "2", "--budget", "9 tokens")
+
+    # The agent of the help desk tells no tokens, so that after its first trial no budget can be held.
+    assert (status, "3 trials were not begun" in err) == (3, True), (out, err)
+    assert help_desk.newest(tree).manifest.budget == "9 tokens"
+    assert tree.git("rev-parse", "seatrial-baselines") == before
+    assert "needs the prices of each arm in EUR" in refused(tree, *RECORD, "--budget", "1 EUR")
+    assert "leave out --budget" in refused(
+        tree, "baseline", "record", "--run", "latest", "--budget", "1 EUR"
+    )
+
+
 def test_batch_file_says_of_which_release_and_run_it_is_and_how_it_went(tree: WorkTree):
     does(tree, *RECORD, "--trials", "3")
     run = help_desk.newest(tree).manifest

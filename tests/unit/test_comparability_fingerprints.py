@@ -5,8 +5,15 @@ from typing import Any
 import pytest
 from tests import bike_shop, practice
 
-from seatrial.comparability import between, differing, expanded, fingerprints, is_own
-from seatrial.documents import Answers, Arm, Case, Catalog, ObjectsWorld, World
+from seatrial.comparability import (
+    behind_the_tools,
+    between,
+    differing,
+    expanded,
+    fingerprints,
+    is_own,
+)
+from seatrial.documents import Answers, Arm, Case, Catalog, ObjectsWorld, Persona, World, digest
 
 CASE = bike_shop.case("a", answers="mocks")
 ARM = bike_shop.arm("x", {"type": "command", "command": ["agent"]})
@@ -105,6 +112,18 @@ def test_fixtures_are_components():
 
     assert _names(old, _fingerprint(CASE, ARM, world=moved)) == {"world"}
     assert _names(old, _fingerprint(CASE, ARM, mocks=mocks)) == {"answers"}
+
+
+def test_price_of_a_person_leaves_trials_comparable():
+    person = {"kind": "fixture", "type": "persona", "id": "p", "goal": "A bike."}
+    model = {"name": "m-1", "url": "http://127.0.0.1:9"}
+    prices = {"currency": "EUR", "input": 1.0, "output": 2.0}
+    plain, priced, other = (
+        digest(behind_the_tools(Persona.model_validate({**person, "model": {**model, **more}})))
+        for more in ({}, {"prices": prices}, {"temperature": 1})
+    )
+
+    assert plain == priced != other
 
 
 def test_what_only_people_read_of_a_fixture_leaves_trials_comparable():

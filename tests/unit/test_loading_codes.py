@@ -21,7 +21,7 @@ OF_FILES = {
 tests/e2e/test_check_command.py, test_cli_diff_arm.py and test_workspace_checks_by_functions.py show."""
 
 
-OF_PEOPLE = {"persona-without-name", "unknown-ending"}
+OF_PEOPLE = {"persona-without-name", "several-currencies", "unknown-ending"}
 """Codes that tests/unit/test_loading_people.py shows, which takes several fixtures."""
 WARNINGS = {
     "in-no-suite",

@@ -62,3 +62,25 @@ def test_an_end_that_the_person_never_brings_about_is_told():
     assert [(p.code, p.message) for p in caught.value.problems] == [
         ("unknown-ending", "with these people no conversation ends as exit_intent")
     ]
+
+
+def test_people_of_one_case_are_paid_in_one_currency():
+    model = "model: {name: m-1, url: http://127.0.0.1:9, prices: {currency: CUR, input: 1, output: 2}}\n"
+    spoken = PERSON[: PERSON.index("rules:")]
+    people = [
+        f"{spoken.replace('ID', id)}name: {id}\n{model.replace('CUR', currency)}"
+        for id, currency in (("ada", "EUR"), ("tom", "USD"))
+    ]
+    case = harbour.CASE.replace(
+        "task: Berth b-1 for the gull, please. My word is {{run}}.\n", "persona: [ada, tom]\n"
+    )
+    files = {"cases/take.yaml": case, "fixtures/people.yaml": "---\n".join(people)}
+
+    with pytest.raises(InvalidDocuments) as refused:
+        loading.load(harbour.contents(files))
+
+    (problem,) = refused.value.problems
+    assert (problem.code, problem.message) == (
+        "several-currencies",
+        "the people who speak are paid in EUR and USD",
+    )

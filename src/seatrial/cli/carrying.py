@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seatrial.errors import ExitCode, printable
+from seatrial.errors import ExitCode, UsageError, printable
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -85,6 +85,49 @@ def manifest_of(
         rerun=beside.rerun if beside else None,
         budget=budget,
     )
+
+
+def affordable(text: str | None, catalog: Catalog) -> str | None:
+    """The budget as it is kept; money needs the prices of every arm that is executed, and of people with a model.
+
+    Raises:
+        UsageError: it is no budget, or somebody has no prices in its currency.
+    """
+    from seatrial.costs import Budget
+    from seatrial.documents import Persona, Recorded
+
+    if text is None:
+        return None
+    try:
+        budget = Budget.read(text)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if budget.unit == "tokens":
+        return text
+    asked = {
+        arm.id: arm.prices for arm in catalog.arms.values() if not isinstance(arm.adapter, Recorded)
+    }
+    talking = {id for case in catalog.cases.values() for id in case.persona} if asked else set()
+    people = {
+        f"persona {fixture.id}": fixture.model.prices
+        for fixture in catalog.fixtures.values()
+        if isinstance(fixture, Persona) and fixture.id in talking and fixture.model is not None
+    }
+    lacking = [
+        f"{id} ({'no prices' if prices is None else prices.currency})"
+        for id, prices in (asked | people).items()
+        if prices is None or prices.currency != budget.unit
+    ]
+    if lacking:
+        of_people = " and of each person with a model" if people else ""
+        or_theirs = " or the person's `model`" if people else ""
+        raise UsageError(
+            f"a budget in {budget.unit} needs the prices of each arm{of_people} in {budget.unit}: "
+            f"{', '.join(lacking)}",
+            hint=f"write `prices: {{currency: {budget.unit}, input: …, output: …}}` into the arm"
+            f"{or_theirs}, or give tokens",
+        )
+    return text
 
 
 def carried_out(
@@ -184,6 +227,7 @@ def _summarize(folder: Path) -> tuple[int, int]:
     on_demand = rerun.arm if rerun is not None and not rerun.fixed else None
     batches: dict[tuple[str, str], dict[bool, Counter[str]]] = {}
     spent: dict[tuple[str, str], float] = {}
+    of_people: dict[tuple[str, str], dict[str, float]] = {}
     strays: dict[str, set[str]] = {}
     pins = {id: arm.model for id, arm in stored.catalog.arms.items()}
     prices = {id: arm.prices for id, arm in stored.catalog.arms.items() if arm.prices is not None}
@@ -199,6 +243,10 @@ def _summarize(folder: Path) -> tuple[int, int]:
         if record.cost is not None and record.arm in prices:
             so_far = spent.get((record.case, record.arm), 0.0)
             spent[record.case, record.arm] = so_far + record.cost
+        if record.simulator_cost is not None:
+            theirs = of_people.setdefault((record.case, record.arm), {})
+            currency = record.simulator_currency
+            theirs[currency] = theirs.get(currency, 0.0) + record.simulator_cost
         if record.cause is None:
             counts[record.verdict] += 1
             valid_in_all += 1
@@ -224,6 +272,8 @@ def _summarize(folder: Path) -> tuple[int, int]:
             told += f", then {_counted(by_batch[True])}"
         if (case, arm) in spent:
             told += f", {amount(spent[case, arm])} {prices[arm].currency}"
+        for currency, paid in of_people.get((case, arm), {}).items():
+            told += f", people {amount(paid)} {printable(currency)}"
         beside = ", beside it" if arm == on_demand else ""
         click.echo(f"{case:<{wide}}  {arm:<{wide_arm}}  {told}{beside}")
     if spoilt:
@@ -240,6 +290,9 @@ def _summarize(folder: Path) -> tuple[int, int]:
     for arm, asked in prices.items():
         if costs := [cost for (_, of), cost in spent.items() if of == arm]:
             click.echo(f"Cost of {arm}: {amount(sum(costs))} {asked.currency}")
+    for currency in sorted({currency for theirs in of_people.values() for currency in theirs}):
+        whole = sum(theirs.get(currency, 0.0) for theirs in of_people.values())
+        click.echo(f"Cost of the simulated people: {amount(whole)} {printable(currency)}")
     if any(entry.arms for entry in stored.manifest.plan):
         versions = {arm: stored.catalog.arms[arm].version for _, arm in batches}
         told = ", ".join(f"{arm} {version}" for arm, version in sorted(versions.items()))

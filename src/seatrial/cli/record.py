@@ -57,6 +57,12 @@ TRIALS, TARGET = 20, 40
 )
 @click.option("--push", is_flag=True, help="Move the branch on the remote as well.")
 @click.option(
+    "--budget",
+    metavar="AMOUNT",
+    help="What the run may spend, as '5 EUR' (by the prices of the arm) or '200000 tokens'; trials that no longer fit "
+    "are not begun. Without it, no bound.",
+)
+@click.option(
     "--at-once",
     type=click.IntRange(min=1),
     metavar="N",
@@ -81,6 +87,7 @@ def record(
     watch: bool,
     baseline: str | None,
     push: bool,
+    budget: str | None,
     at_once: int | None,
     out: Path | None,
     root: Path | None,
@@ -90,26 +97,33 @@ def record(
     Only whole batches count: every case as often as was set beforehand, each trial with a record. The ledger is
     pinned to the released version. What an arm is that is not what was released, is refused.
 
-    Exit codes: 0 added, or nothing to add; 3 no trial was valid; 130 stopped before the end, go on with
-    `seatrial run --resume RUN`, then `seatrial baseline record --run RUN`.
+    Exit codes: 0 added, or nothing to add; 3 no trial was valid, or the budget did not suffice; 130 stopped before the
+    end, go on with `seatrial run --resume RUN`, then `seatrial baseline record --run RUN`.
     """
     from seatrial.workspace import Workspace
 
     workspace = Workspace.find(root)
-    _refuse_what_clashes(suite, stored, watch, baseline, push)
+    _refuse_what_clashes(suite, stored, watch, baseline, push, budget)
     if stored is not None:
         return _add(workspace, stored, arm, baseline, None if watch else target, watch, push)
     if suite is None:
         raise UsageError("which suite?", hint="seatrial baseline record --suite ID")
-    status, folder = _run(workspace, suite, arm, baseline, trials, target, at_once, out)
+    status, folder = _run(workspace, suite, arm, baseline, trials, target, budget, at_once, out)
     if status is not ExitCode.OPEN or folder is None:
         return status
     return _add(workspace, str(folder), None, baseline, target, False, push)
 
 
 def _refuse_what_clashes(
-    suite: str | None, stored: str | None, watch: bool, baseline: str | None, push: bool
+    suite: str | None,
+    stored: str | None,
+    watch: bool,
+    baseline: str | None,
+    push: bool,
+    budget: str | None,
 ) -> None:
+    if stored is not None and budget is not None:
+        raise UsageError("a run that is there spends nothing", hint="leave out --budget")
     if stored is not None and suite is not None:
         raise UsageError("a run says itself of which suite it is", hint="leave out --suite")
     if watch and stored is None:
@@ -167,6 +181,7 @@ def _run(
     spec: str | None,
     trials: int,
     target: int,
+    budget: str | None,
     at_once: int | None,
     out: Path | None,
 ) -> tuple[ExitCode, Path | None]:
@@ -174,7 +189,7 @@ def _run(
     from contextlib import ExitStack
 
     from seatrial import baseline, plan, runner, store
-    from seatrial.cli.carrying import carried_out, manifest_of
+    from seatrial.cli.carrying import affordable, carried_out, manifest_of
     from seatrial.records import Recording
 
     catalog = workspace.catalog()
@@ -189,9 +204,12 @@ def _run(
             beside = stack.enter_context(baseline.beside(found, documents, workspace, cases=cases))
             documents = beside.joined(documents)
         (one,) = documents.arms
+        most = affordable(budget, documents)
         homes = {beside.arm.id: beside.home} if beside else {}
         equipment = runner.equip(documents.arms.values(), workspace.root, homes=homes)
-        manifest = manifest_of(workspace, documents, suite, (), trials=trials, beside=beside)
+        manifest = manifest_of(
+            workspace, documents, suite, (), trials=trials, beside=beside, budget=most
+        )
         if apart := baseline.apart_from_release(manifest, one, found):
             raise UsageError(
                 f"{one} is not what was released ({found.info.arm} {found.info.version}): "
@@ -212,10 +230,28 @@ def _run(
         folder = out or workspace.root / store.RUNS / manifest.run
         with store.Writer.create(folder, manifest, documents) as writer:
             status = carried_out(writer, documents, (), equipment, at_once)
+    if status is ExitCode.OPEN and (unpaid := _not_begun(folder)):
+        click.echo(
+            f"{unpaid} trials were not begun, since the budget did not suffice: nothing is added to the ledger.",
+            err=True,
+        )
+        name = store.resume_name(folder)
+        click.echo(
+            f"  → to add what was run all the same: seatrial baseline record --run {name}", err=True
+        )
+        return ExitCode.UNDECIDED, folder
     if status is ExitCode.INTERRUPTED:
         name = store.resume_name(folder)
         click.echo(f"  → then: seatrial baseline record --run {name}", err=True)
     return status, folder
+
+
+def _not_begun(folder: Path) -> int:
+    """Trials of a run that its budget did not allow."""
+    from seatrial.store import Run
+    from seatrial.verdicts import Cause
+
+    return sum(record.cause is Cause.BUDGET for record in Run.open(folder).records())
 
 
 def _planned(

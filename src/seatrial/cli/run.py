@@ -255,7 +255,7 @@ def _begun(
 
     from seatrial import baseline, plan, runner, store
     from seatrial.cli import adding
-    from seatrial.cli.carrying import carried_out, manifest_of
+    from seatrial.cli.carrying import affordable, carried_out, manifest_of
     from seatrial.cli.proving import marked
 
     catalog = plan.documents_of(
@@ -277,7 +277,7 @@ def _begun(
                 else entry
                 for entry in planned
             )
-        budget = _affordable(wanted.budget or selection.suite.budget, catalog)
+        budget = affordable(wanted.budget or selection.suite.budget, catalog)
         homes = {beside.arm.id: beside.home} if beside else {}
         equipment = runner.equip(
             catalog.arms.values(),
@@ -320,37 +320,6 @@ def _part(
     from seatrial.cli.dividing import part, shard_of
 
     return part(planned, catalog, selection.arms, shard_of(shard))
-
-
-def _affordable(text: str | None, catalog: Catalog) -> str | None:
-    """The budget as it is kept; money needs the prices of every arm that is executed.
-
-    Raises:
-        UsageError: it is no budget, or an arm has no prices in its currency.
-    """
-    from seatrial.costs import Budget
-    from seatrial.documents import Recorded
-
-    if text is None:
-        return None
-    try:
-        budget = Budget.read(text)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    if budget.unit == "tokens":
-        return text
-    lacking = [
-        f"{arm.id} ({'no prices' if arm.prices is None else arm.prices.currency})"
-        for arm in catalog.arms.values()
-        if not isinstance(arm.adapter, Recorded)
-        and (arm.prices is None or arm.prices.currency != budget.unit)
-    ]
-    if lacking:
-        raise UsageError(
-            f"a budget in {budget.unit} needs the prices of each arm in {budget.unit}: {', '.join(lacking)}",
-            hint=f"write `prices: {{currency: {budget.unit}, input: …, output: …}}` into the arm, or give tokens",
-        )
-    return text
 
 
 def _resumed(workspace: Workspace, name: str, at_once: int | None) -> ExitCode:

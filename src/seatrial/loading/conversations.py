@@ -27,6 +27,15 @@ def people_who_cannot_talk(library: Library) -> Found:
             if len(set(names)) < len(names):
                 message = "two of the people who speak have the same `name`"
                 yield draft, Mistake(("persona",), message, code="persona-without-name")
+        paid = {
+            person.model.prices.currency: person.id
+            for person in people
+            if person.model is not None and person.model.prices is not None
+        }
+        if len(paid) > 1:
+            message = f"the people who speak are paid in {' and '.join(sorted(paid))}"
+            hint = "Write the `prices` of their models in one currency"
+            yield draft, Mistake(("persona",), message, hint, "several-currencies")
         possible = {ending for person in people for ending in person.endings}
         intents = {intent for person in people for intent in person.exit_intents}
         for index, check in enumerate(case.checks):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -11,8 +12,9 @@ import httpx
 
 from seatrial.chat import Completion, Endpoint, Pace, Unanswered, complete
 from seatrial.documents import Persona, PersonModel
-from seatrial.errors import SimulatorError, printable
-from seatrial.personas.playing import Ask, Asking, Message, Spoken
+from seatrial.errors import ArmError, SimulatorError, printable
+from seatrial.personas.playing import Account, Ask, Asking, Message, Spoken
+from seatrial.trace import Usage
 from seatrial.verdicts import SimulatorFault
 
 
@@ -23,6 +25,7 @@ def asking(
     *,
     seed: int,
     waiting: Callable[[], AbstractContextManager[None]],
+    account: Account,
 ) -> Asking:
     """How models are asked in one trial.
 
@@ -32,6 +35,7 @@ def asking(
         environ: where the keys are.
         seed: of this attempt at the trial.
         waiting: is open while nothing happens but waiting for an endpoint's limits.
+        account: where each request is accounted.
     """
 
     def asked(persona: Persona) -> Ask:
@@ -42,10 +46,27 @@ def asking(
         async def ask(messages: Sequence[Message]) -> Spoken:
             body = _body(model, messages, seed)
 
-            async def request() -> Completion:
+            async def answered() -> Completion:
                 with anyio.move_on_after(model.seconds):
                     return await complete(client, endpoint, body)
                 raise Unanswered(f"{endpoint.shown} gave no answer within {model.seconds:g} s")
+
+            async def request() -> Completion:
+                most = _most(model, body)
+                if why := account.afford(persona, most):
+                    raise ArmError("budget", why)
+                used: Usage | None = None
+                free = False
+                try:
+                    completion = await answered()
+                    used = completion.usage
+                except Unanswered as error:
+                    free = error.free
+                    raise
+                finally:  # when the trial is stopped in its midst, too
+                    if not free:
+                        account.spend(persona, used, most)
+                return completion
 
             try:
                 completion = await pace(endpoint.url).ask(request, used=_tokens, waiting=waiting)
@@ -100,6 +121,12 @@ def _body(model: PersonModel, messages: Sequence[Message], seed: int) -> dict[st
     elif model.seed is not None:
         body["seed"] = model.seed
     return body
+
+
+def _most(model: PersonModel, body: Mapping[str, Any]) -> Usage:
+    """What a request may take at most: no token is shorter than a byte."""
+    read = len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
+    return Usage(input_tokens=read, output_tokens=model.max_tokens)
 
 
 def _stray(model: PersonModel, completion: Completion) -> str:

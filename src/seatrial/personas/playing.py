@@ -36,6 +36,19 @@ Raises:
     SimulatorError: it gave no answer, or one that cannot be read (`unreachable`).
 """
 
+
+class Account(Protocol):
+    """What the models of people take in one trial, and whether that may be taken."""
+
+    def afford(self, persona: Persona, most: Usage) -> str:
+        """Set aside what a request may take at most; why it does not fit, or nothing."""
+        ...
+
+    def spend(self, persona: Persona, used: Usage | None, most: Usage) -> None:
+        """A request has taken this; None where nobody counted, so that it may be all that it could."""
+        ...
+
+
 Asking = Callable[[Persona], Ask]
 """How the model of a person is asked."""
 

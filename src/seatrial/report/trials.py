@@ -60,6 +60,7 @@ class ShownTrial:
             if record.usage
             else None,
             "cost": None if record.cost is None else f"{amount(record.cost)} {record.currency}",
+            "people": _of_people(record),
             "ended": trace.ended if trace else None,
             "traced": trace is not None,
             "opening": [shown_text(t) for t in (*_retried(record), *self.trajectory.opening)],
@@ -84,6 +85,19 @@ class ShownTrial:
                 for f in record.findings
             ],
         }
+
+
+def _of_people(record: TrialRecord) -> str | None:
+    """What the simulated people of a trial took and cost; None where there is nothing to tell."""
+    used = record.simulator_usages
+    if not used:
+        return None
+    read, written = (
+        sum(getattr(one, key) for one in used) for key in ("input_tokens", "output_tokens")
+    )
+    cost = record.simulator_cost
+    money = "" if cost is None else f", {amount(cost)} {shown_text(record.simulator_currency)}"
+    return f"{read}+{written} tokens{money}"
 
 
 def _retried(record: TrialRecord) -> Iterator[str]:

@@ -17,6 +17,7 @@ from seatrial.costs import price
 from seatrial.documents import Prices
 from seatrial.errors import ArmError, Error, SimulatorError, ToolServerError, printable
 from seatrial.personas import Over
+from seatrial.runner.bills import Bill
 from seatrial.runner.purse import Allotment
 from seatrial.trace import Beginning, Change, Completed, Event, Noted, Trace
 from seatrial.verdicts import Cause, SimulatorFault
@@ -51,6 +52,8 @@ class Course:
     failure: Failure | None = None
     allowance: Allotment | None = None
     """What it may spend; None for anything."""
+    people: Bill = field(default_factory=Bill)
+    """What simulated people take."""
     running: list[anyio.CancelScope] = field(default_factory=list)
     """What bounds the time of the trial and of the turn under way."""
     ended_as: Over | None = None

@@ -1,9 +1,9 @@
 """The money, or the tokens, that a run may spend: set aside before a trial or a request is made, never after.
 
-A trial that asks a model through Seatrial (an `openai` arm) sets aside what each request can cost at most before it is
-made. Of other agents it is only known afterwards what a trial took: there as much is set aside as the dearest
-trial so far took, and as long as nobody knows, one trial goes alone. What does not fit is not begun, and after it
-nothing else is.
+A trial that asks a model through Seatrial (an `openai` arm) sets aside what each request can cost at most before
+it is made, and so do simulated people whom a model plays. Of other agents it is only known afterwards what a trial
+took: there as much is set aside as the dearest trial so far took, and as long as nobody knows, one trial goes alone.
+What does not fit is not begun, and after it nothing else is.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import anyio
 
 from seatrial.costs import Budget
-from seatrial.documents import Arm, OpenAI
+from seatrial.documents import Arm, OpenAI, Prices
 from seatrial.plan import Trial
 from seatrial.records import TrialRecord
 from seatrial.trace import Usage
@@ -43,8 +43,9 @@ class Purse:
         self._dearest_of_arm: dict[str, float] = {}
         self._changed = anyio.Event()
         for record in stored:
-            if used := record.usages:
-                self._learn(record.case, record.arm, self._account(record.arm, used))
+            worth = self._account(record.arm, record.usages) + self._of_people(record)
+            if worth:
+                self._learn(record.case, record.arm, worth)
 
     @property
     def left(self) -> float:
@@ -89,9 +90,20 @@ class Purse:
         self._changed.set()
         self._changed = anyio.Event()
 
-    def worth(self, arm: str, used: Usage) -> float:
-        """What tokens of an arm count for, in the budget's unit."""
-        return self.budget.worth(used, self._arms[arm].prices)
+    def worth(self, arm: str, used: Usage, prices: Prices | None = None) -> float:
+        """What tokens count for, in the budget's unit: an arm's, where no other prices are given."""
+        return self.budget.worth(used, prices or self._arms[arm].prices)
+
+    def _of_people(self, record: TrialRecord) -> float:
+        """What the simulated people of a stored trial have spent."""
+        if self.budget.unit == "tokens":
+            worth = sum(self.budget.worth(used, None) for used in record.simulator_usages)
+        elif record.simulator_currency == self.budget.unit:
+            worth = record.simulator_cost or 0.0
+        else:
+            worth = 0.0
+        self.spent += worth
+        return worth
 
     def _account(self, arm: str, used: Iterable[Usage]) -> float:
         worth = sum(self.worth(arm, one) for one in used)
@@ -129,10 +141,15 @@ class Allotment:
         """What is set aside beyond what is spent."""
         return max(0.0, self.reserved - self.spent)
 
-    def afford(self, most: Usage) -> str:
-        """Set aside what a request may take at most; why it does not fit, or nothing."""
+    def afford(self, most: Usage, prices: Prices | None = None) -> str:
+        """Set aside what a request may take at most; why it does not fit, or nothing.
+
+        Args:
+            most: tokens.
+            prices: what they cost, where they are not the arm's.
+        """
         purse = self.purse
-        wanted = self.spent + purse.worth(self.trial.arm, most)
+        wanted = self.spent + purse.worth(self.trial.arm, most, prices)
         if wanted - self.reserved > purse.left:
             purse.refused = purse.refused or (
                 f"the budget of {purse.budget} does not suffice for another request "
@@ -142,8 +159,8 @@ class Allotment:
         self.reserved = max(self.reserved, wanted)
         return ""
 
-    def spend(self, used: Usage) -> None:
+    def spend(self, used: Usage, prices: Prices | None = None) -> None:
         """A request has taken this."""
-        worth = self.purse.worth(self.trial.arm, used)
+        worth = self.purse.worth(self.trial.arm, used, prices)
         self.spent += worth
         self.purse.spent += worth

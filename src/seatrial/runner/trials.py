@@ -38,6 +38,7 @@ from seatrial.personas import Asking, asking, company
 from seatrial.plan import Trial
 from seatrial.records import Retried, TrialRecord, Violation
 from seatrial.redaction import Redactor
+from seatrial.runner.bills import Bill, cost
 from seatrial.runner.course import Course, Failure, failing, take_down, take_for_giving_up
 from seatrial.runner.offers import check_offers
 from seatrial.runner.purse import Allotment, Purse
@@ -123,6 +124,7 @@ class Conductor:
             self.equipment.environ,
             seed=course.begun.seed + course.attempt - 1,
             waiting=course.waiting,
+            account=course.people,
         )
 
     async def carry_out(self, trial: Trial) -> tuple[TrialRecord, Trace]:
@@ -164,11 +166,19 @@ class Conductor:
         never where something forbidden was done, which counts whatever became of the trial.
         """
         retried: list[Retried] = []
+        bills: list[Bill] = []
         while True:
-            record, trace, passing = await self._once(trial, len(retried) + 1, allowance)
+            bills.append(Bill(allowance))
+            record, trace, passing = await self._once(trial, bills[-1], len(bills))
             again = record.cause is Cause.SIMULATOR or passing
             if not again or record.forbidden or len(retried) == MOST_RETRIES:
-                return record.model_copy(update={"retried": tuple(retried)}), trace
+                record = record.model_copy(update={"retried": tuple(retried)})
+                if (of_people := cost(bills)) is not None:
+                    told = dict(
+                        zip(("simulator_cost", "simulator_currency"), of_people, strict=True)
+                    )
+                    record = record.model_copy(update=told)
+                return record, trace
             assert record.cause is not None
             retried.append(
                 Retried(
@@ -176,13 +186,14 @@ class Conductor:
                     detail=record.detail,
                     simulator_fault=record.simulator_fault,
                     usage=record.usage,
+                    simulator_usage=record.simulator_usage,
                 )
             )
             if passing:
                 await anyio.sleep(backoff(len(retried) - 1))
 
     async def _once(
-        self, trial: Trial, attempt: int, allowance: Allotment | None
+        self, trial: Trial, bill: Bill, attempt: int
     ) -> tuple[TrialRecord, Trace, bool]:
         """As `carry_out`, once; whether it came to nothing by what may go away by itself."""
         case, arm = self.catalog.cases[trial.case], self.catalog.arms[trial.arm]
@@ -192,13 +203,13 @@ class Conductor:
         if recordings is not None:
             course = self._recorded(recordings, trial, case)
         else:
-            course = await self._live(trial, attempt, case, arm, clock, allowance)
+            course = await self._live(trial, attempt, case, arm, clock, bill)
         trace, failure = course.trace, course.failure
         if replaced := self.equipment.redactors.get(trial.arm):
             # Before it is graded: graded again from the store, it must come to the same.
             trace = Trace.model_validate(replaced(trace.model_dump()))
             failure = replace(failure, detail=replaced(failure.detail)) if failure else None
-        record = self._record(trace, failure)
+        record = self._record(trace, failure, course.people.usages)
         times = {
             "started_at": started_at.isoformat(timespec="milliseconds"),
             "duration_ms": clock(),
@@ -215,7 +226,7 @@ class Conductor:
         case: Case,
         arm: Arm,
         clock: Callable[[], float],
-        allowance: Allotment | None,
+        bill: Bill,
     ) -> Course:
         lookup = placeholders.of_trial(
             _token(self.run, trial, attempt), self.catalog.world(case.world, arm.id).now
@@ -228,7 +239,7 @@ class Conductor:
             run_token=lookup["run"],
             now=lookup["now"],
         )
-        course = Course(begun, clock, attempt, allowance=allowance)
+        course = Course(begun, clock, attempt, allowance=bill.allowance, people=bill)
         with failing(course):
             await self._in_a_world(case.filled(lookup), arm, course, lookup)
         return course
@@ -409,7 +420,9 @@ class Conductor:
 
     # --- what it comes to ---
 
-    def _record(self, trace: Trace, failure: Failure | None) -> TrialRecord:
+    def _record(
+        self, trace: Trace, failure: Failure | None, of_people: list[Usage] | None = None
+    ) -> TrialRecord:
         findings = self.grader.findings(trace)
         verdict, cause, detail = checks.verdict(findings, trace)
         if failure is not None:
@@ -425,7 +438,9 @@ class Conductor:
             detail=detail,
             simulator_fault=failure.simulator_fault if failure else None,
             simulator_usage=_sum(
-                [e.usage for e in trace.events if isinstance(e, Said) and e.usage is not None]
+                # What was recorded elsewhere tells only of what was said.
+                of_people
+                or [e.usage for e in trace.events if isinstance(e, Said) and e.usage is not None]
             ),
             simulated=_was_simulated(self.catalog.cases[trace.case], trace, failure),
             findings=findings,

@@ -149,6 +149,7 @@
       `${(trial.milliseconds / 1000).toFixed(trial.milliseconds < 10000 ? 2 : 0)} s`,
       trial.tokens ? `${trial.tokens[0]}+${trial.tokens[1]} tokens` : null,
       trial.cost || null,
+      trial.people ? `people: ${trial.people}` : null,
       trial.version ? `version ${trial.version}` : null,
       trial.model || null,
       trial.ended && trial.ended !== "completed" ? `ended: ${trial.ended.replaceAll("_", " ")}` : null,
