@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from seatrial.cli import main as door
 from seatrial.documents import Arm, Case, Fixture, Suite
+from seatrial.documents.meanings import Described
 from seatrial.errors import ExitCode
 from seatrial.runtimes import HOME, RUNTIMES, Endpoint
 
@@ -54,7 +55,7 @@ def documents() -> str:
         "Editors complete and check with the JSON Schemas in `site/schema/`.\n",
     ]
     for kind, model in TITLES.items():
-        schema = TypeAdapter(model).json_schema(by_alias=True)
+        schema = TypeAdapter(model).json_schema(by_alias=True, schema_generator=Described)
         shared = schema.get("$defs", {})
         roots = [schema] if "properties" in schema else [shared[_name(o)] for o in schema["oneOf"]]
         parts.append(f"## {kind}\n")

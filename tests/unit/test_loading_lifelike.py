@@ -1,9 +1,11 @@
 """Invented data passes; what validates as somebody's is told at its place."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from seatrial.errors import InvalidDocuments
-from seatrial.loading.lifelike import Allowed, allowed, lifelike
+from seatrial.loading.lifelike import Allowed, _in_line, _lines_of_interest, allowed, lifelike
 
 
 def codes(line: str, path: str = "cases/a.yaml") -> list[str]:
@@ -109,3 +111,22 @@ def test_a_secret_is_an_error_and_not_repeated():
     assert key[4:] not in found.render()
     may_stay = allowed(b"- {value: AKIAQ7*, reason: Invented for this case.}\n")
     assert lifelike({"cases/a.yaml": f"task: {key}\n".encode()}, may_stay) == ()
+
+
+@pytest.mark.parametrize("value", ["X1234567L", "131052A308T", "1 85 05 2A 004 048 05"])
+def test_what_is_looked_for_line_by_line_is_not_passed_over_in_the_file(value: str):
+    line = f"key: {value}\n".encode()
+
+    assert list(_lines_of_interest(b"a: 2026-03-16\n" + line + b"b: 12:30\n")) == [
+        (2, line.rstrip())
+    ]
+
+
+@given(st.text(alphabet="0123456789 -.+AXKLFRDE@:/é\n", max_size=60))
+@settings(max_examples=150, deadline=None)
+def test_a_line_of_no_interest_holds_nothing_that_looks_real(text: str):
+    kept = {number for number, _ in _lines_of_interest(text.encode())}
+
+    for number, line in enumerate(text.encode().splitlines(), 1):
+        if number not in kept:
+            assert not list(_in_line(line.decode(), hosts=True))

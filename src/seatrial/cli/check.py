@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,11 +97,15 @@ def check(
         )
     catalog: Catalog | None = None
     problems: tuple[Problem, ...] = ()
-    try:
-        catalog = loading.load(files)
-        problems = _problems_of_files(root, catalog)
-    except InvalidDocuments as error:
-        problems = error.problems
+    doubtful: tuple[Problem, ...] = ()
+    with loading.collector_at_rest():
+        try:
+            catalog = loading.load(files)
+            problems = _problems_of_files(root, catalog)
+            doubtful = _doubts(root, files, catalog, stale_after) if not problems else ()
+        except InvalidDocuments as error:
+            problems = error.problems
+        gc.freeze()  # what was read stays to the end: whoever collects need not walk all of it
     asked: int | None = None
     if live and catalog is not None and not problems:
         from seatrial.cli import living
@@ -109,10 +114,6 @@ def check(
         problems, asked = found.problems, found.asked
     warnings: list[Problem] = []
     if catalog is not None and not problems:
-        try:
-            doubtful = _doubts(root, files, catalog, stale_after)
-        except InvalidDocuments as error:
-            doubtful = error.problems
         problems = tuple(p for p in doubtful if p.level == "error")
         warnings = [
             from_here(root, p) for p in doubtful if p.level == "warning" and is_meant(p.path, shown)

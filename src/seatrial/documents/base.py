@@ -49,9 +49,7 @@ Texts = Annotated[
 class Part(BaseModel):
     """A part of a document."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, populate_by_name=False
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=False, defer_build=True)
 
 
 class Document(Part):

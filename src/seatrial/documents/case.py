@@ -160,7 +160,7 @@ class Case(Document):
                     f"turn {turn}: `{check.check}` belongs under the case's own `checks`"
                 )
         self._says_who_speaks()
-        self._refuse_turns_that_never_come()
+        self._refuse_turns_that_never_come(placed)
         self._has_a_solution_for_each_turn()
         return self
 
@@ -169,7 +169,8 @@ class Case(Document):
             raise ValueError(
                 "`speakers` belong to `turns` or `golden`, whose messages say `by` whom"
             )
-        for number, step in enumerate(self.script, 1):
+        written: tuple[Turn | GoldenStep, ...] = self.turns or self.golden
+        for number, step in enumerate(written, 1):
             if step.by is None and self.speakers:
                 raise ValueError(
                     f"turn {number}: there are `speakers`, and it does not say `by` whom"
@@ -179,7 +180,7 @@ class Case(Document):
                 raise ValueError(
                     f"turn {number}: `{step.by}` is none of the case's `speakers` ({known})"
                 )
-        unheard = [name for name in self.speakers if all(s.by != name for s in self.script)]
+        unheard = [name for name in self.speakers if all(s.by != name for s in written)]
         if unheard:
             raise ValueError(f"speakers: `{unheard[0]}` never says anything")
         if len(set(self.persona)) < len(self.persona):
@@ -210,9 +211,11 @@ class Case(Document):
                 f"solution: the case has {turns} turns, and it has {len(solution.turns)}"
             )
 
-    def _refuse_turns_that_never_come(self) -> None:
+    def _refuse_turns_that_never_come(
+        self, placed: tuple[tuple[str, int | None, Check], ...]
+    ) -> None:
         """A check of the reply of such a turn would be skipped in every trial."""
-        for path, own, check in self.placed_checks():
+        for path, own, check in placed:
             if "turn" not in type(check).model_fields:
                 continue  # asking a model for what it lacks costs more than the rest of a case
             asked = getattr(check, "turn", None)

@@ -111,7 +111,7 @@ _TAKE_NULL = ("equals", "not_equals", "contains", "not_contains")
 class Condition(Part):
     """What a value must fulfil: all the operators that are written."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     equals: Any = None
     """The same typed value: `1` equals `1.0`, but `"1"` does not equal `1` and `true` does not equal `1`."""

@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
 
 from seatrial.documents.arm import Arm
 from seatrial.documents.case import Case
 from seatrial.documents.fixture import Fixture
+from seatrial.documents.meanings import Described
 from seatrial.documents.suite import Suite
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -23,7 +23,7 @@ _KINDS: dict[str, tuple[Any, str]] = {
 }
 
 
-class _Plain(GenerateJsonSchema):
+class _Plain(Described):
     """Without the titles that only repeat a key's name: editors would show them above the description."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:

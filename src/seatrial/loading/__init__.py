@@ -15,7 +15,7 @@ from seatrial.loading.library import Library
 from seatrial.loading.rules import broken_rules
 from seatrial.loading.tree import FOLDERS, Tree, is_document, read_tree
 
-__all__ = ["FOLDERS", "Tree", "is_document", "load", "read_tree"]
+__all__ = ["FOLDERS", "Tree", "collector_at_rest", "is_document", "load", "read_tree"]
 
 
 def load(files: Mapping[str, bytes]) -> Catalog:
@@ -28,7 +28,7 @@ def load(files: Mapping[str, bytes]) -> Catalog:
     if isinstance(files, Tree):
         library.problems += files.problems
         library.complete = not files.problems
-    with _collector_at_rest():
+    with collector_at_rest():
         for path in sorted(files):
             library.add(path, files[path])
         library.problems += broken_rules(library)
@@ -39,7 +39,7 @@ def load(files: Mapping[str, bytes]) -> Catalog:
 
 
 @contextmanager
-def _collector_at_rest() -> Iterator[None]:
+def collector_at_rest() -> Iterator[None]:
     """Without the cycle collector: it would walk all documents again and again, and they hold no cycle.
 
     On 10,000 cases it takes two fifths of the time.

@@ -149,7 +149,7 @@ def _is_so(change: ExpectedChange, object: object) -> bool:
     if not isinstance(object, dict):
         return False
     for name, condition in change.properties.items():
-        if condition.bind is not None or next(names(condition.model_dump()), None) is not None:
+        if condition.bind is not None or next(names(condition.operators), None) is not None:
             return False
         if name not in object or not fulfils(condition, object[name]):
             return False

@@ -133,14 +133,15 @@ def _checks(case: Case) -> Iterator[tuple[Steps, Check]]:
 def most_turns(library: Library, case: Case) -> int:
     """Turns that a conversation of this case can have, at most."""
     if not case.persona:
-        return len(case.script)
+        return 1 if case.task is not None else len(case.script)
     people = library.personas_of(case)
     # Where somebody is not there, that is said already.
     return MOST_TURNS if people is None else sum(person.max_turns for person in people)
 
 
 def _of_turns(check: Check, steps: Steps, turns: int) -> Iterator[Mistake]:
-    turn = getattr(check, "turn", None)
+    # Asking a model for what it lacks costs more than the rest of a check.
+    turn = getattr(check, "turn", None) if "turn" in type(check).model_fields else None
     if isinstance(turn, int) and not 1 <= turn <= turns:
         message = f"there is no turn {turn}: the case has {turns}, counted from 1"
         yield Mistake((*steps, "turn"), message, code="unknown-turn")

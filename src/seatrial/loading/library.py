@@ -94,6 +94,9 @@ class Library:
     complete: bool = True
     """Every document of every file became a draft."""
     _problems_of_worlds: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    _by_model: dict[type, list[tuple[Draft, Any]]] = field(default_factory=dict)
+    """What `of` found: rules ask it for every case, and a tree may have ten thousand."""
+    _catalog: Catalog | None = None
 
     def add(self, path: str, data: bytes) -> None:
         """Read one file."""
@@ -117,6 +120,8 @@ class Library:
             value = raw.value if may_be_odd else None
             draft = Draft(document.kind, document, path, places, value, may_refer)
             self.drafts[document.kind, document.id] = draft
+            self._by_model.clear()
+            self._catalog = None
         self.problems += told(problems)
 
     def _fitting(
@@ -166,6 +171,11 @@ class Library:
 
     def catalog(self) -> Catalog:
         """The drafts as the catalog that everybody else works with."""
+        if self._catalog is None:
+            self._catalog = self._drafts_as_catalog()
+        return self._catalog
+
+    def _drafts_as_catalog(self) -> Catalog:
         sources = {key: Source(d.path, d.places, d.places.files) for key, d in self.drafts.items()}
         by_kind: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
         for (kind, id), draft in self.drafts.items():
@@ -222,9 +232,12 @@ class Library:
 
     def of(self, model: type[_D]) -> Iterator[tuple[Draft, _D]]:
         """The drafts of one kind of document, each with the document as that kind."""
-        for draft in self.drafts.values():
-            if isinstance(draft.document, model):
-                yield draft, draft.document
+        if model not in self._by_model:
+            drafts = self.drafts.values()
+            self._by_model[model] = [
+                (d, d.document) for d in drafts if isinstance(d.document, model)
+            ]
+        yield from self._by_model[model]
 
 
 def _returned(finding: Generator[Mistake, None, _T]) -> tuple[_T, list[Mistake]]:

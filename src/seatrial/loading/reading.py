@@ -105,8 +105,7 @@ class _Reader:
         self.holes: dict[int, Any] = {}
         self._path = path
         self._data = data
-        self._parser = yaml.CSafeLoader(data)
-        self._next: Callable[[], _Event] = self._parser.get_event
+        self._next: Callable[[], _Event] = yaml.CSafeLoader(data).get_event
         self._values = 0
         self._noted = 0
         self._anchors: dict[str, tuple[Any, int] | None] = {}

@@ -7,12 +7,16 @@ from typing import Any
 
 from seatrial.loading.bounds import MAX_DIGITS
 
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-_TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_WORDS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_BEGIN_NUMBERS = frozenset("+-.0123456789")
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-NO_TEXT = frozenset("~nNtTfF+-.0123456789")
+NO_TEXT = frozenset("~nNtTfF") | _BEGIN_NUMBERS
 """What a plain scalar starts with that may be something else than text."""
 
 
@@ -22,10 +26,10 @@ def resolve(text: str) -> Any:
     Raises:
         ValueError: for a number that is not finite or too long; the text says so.
     """
-    if text in _NULLS:
-        return None
-    if text in _TRUTH:
-        return _TRUTH[text]
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in _BEGIN_NUMBERS:
+        return text
     if _NOT_FINITE.fullmatch(text):
         raise ValueError(f"{text} is no finite number")
     if _INTEGER.fullmatch(text):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from seatrial.documents import Answers, Case
 from seatrial.documents.server import Server, is_live
@@ -51,25 +52,51 @@ def _refused(library: Library, case: Case, tool: str) -> Iterator[str]:
 
 def tools_of_one_name(library: Library) -> Found:
     """Two tools of one name in one case, as far as documents say: an agent could not tell them apart."""
+    known: dict[tuple[str, ...], list[_Clash]] = {}
     for draft, case in library.of(Case):
-        first: dict[str, str] = {}
-        world = library.world_of(case)
-        of_world = library.drafts.get(("fixture", case.world))
-        if world is not None and of_world is not None:
-            for tool in world.declared_tools() or ():
-                first[tool] = _place(of_world, (world.tools_key, tool))
-        for of_server, server in library.servers_of(case):
-            for tool in server.declared():
-                if tool in server.hide:
-                    continue
-                place = _place(of_server, ("tools", tool))
-                before = first.setdefault(tool, place)
-                if before != place:
-                    message = (
-                        f"two tools of case `{case.id}` are called `{tool}`: {before} and {place}"
-                    )
-                    hint = "Name one under `hide`, or leave one of the two out"
-                    yield draft, Mistake(_steps(case, server), message, hint, "two-tools")
+        servers = list(library.servers_of(case))
+        if not servers:
+            continue  # nobody else offers a tool that one of the world's could be taken for
+        key = (case.world, *(server.id for _, server in servers))
+        if key not in known:
+            known[key] = list(_clashes(library, case, servers))
+        for clash in known[key]:
+            message = (
+                f"two tools of case `{case.id}` are called `{clash.tool}`: "
+                f"{clash.first} and {clash.second}"
+            )
+            hint = "Name one under `hide`, or leave one of the two out"
+            yield draft, Mistake(_steps(case, clash.server), message, hint, "two-tools")
+
+
+@dataclass(frozen=True, slots=True)
+class _Clash:
+    """Two tools of one name, each with the place where it stands."""
+
+    tool: str
+    first: str
+    second: str
+    server: Server
+    """Whose the second one is."""
+
+
+def _clashes(
+    library: Library, case: Case, servers: Sequence[tuple[Draft, Server]]
+) -> Iterator[_Clash]:
+    first: dict[str, str] = {}
+    world = library.world_of(case)
+    of_world = library.drafts.get(("fixture", case.world))
+    if world is not None and of_world is not None:
+        for tool in world.declared_tools() or ():
+            first[tool] = _place(of_world, (world.tools_key, tool))
+    for of_server, server in servers:
+        for tool in server.declared():
+            if tool in server.hide:
+                continue
+            place = _place(of_server, ("tools", tool))
+            before = first.setdefault(tool, place)
+            if before != place:
+                yield _Clash(tool, before, place, server)
 
 
 def _place(draft: Draft, steps: Steps) -> str:

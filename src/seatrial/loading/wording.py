@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from seatrial.documents.meanings import meanings
 from seatrial.loading.mistakes import Mistake, closest, cut
 from seatrial.loading.places import Steps
 from seatrial.loading.reading import REFUSED
@@ -176,10 +177,14 @@ def _missing(said: _Said) -> Mistake:
     if isinstance(key, int):
         message = f"{_named(tuple(above))}: expected {key + 1} entries or more"
         return Mistake(tuple(above), message, code="wrong-value")
-    field = keys(said.trail.owner).get(key) if said.trail.owner is not None else None
-    meaning = (field.description or "") if field is not None else ""
+    meaning = _meaning(said.trail.owner, key) if said.trail.owner is not None else ""
     hint = " ".join(meaning.split()).removesuffix(".")
     return Mistake(tuple(above), f"missing key `{key}`", hint, "missing-key")
+
+
+def _meaning(model: Model, key: str) -> str:
+    names = [name for name, field in model.model_fields.items() if (field.alias or name) == key]
+    return meanings(model).get(names[0], "") if names else ""
 
 
 def missing_key(
