@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 SHIPPED = sorted(
     path for folder in FOLDERS for path in (ROOT / folder).rglob("*.y*ml") if path.is_file()
 )
-KINDS = ("arm", "case", "fixture", "suite")
+KINDS = ("arm", "case", "defaults", "fixture", "suite")
 
 
 def validator(kind: str) -> Draft202012Validator:

@@ -19,7 +19,7 @@ from seatrial.errors import ExitCode, StorageError
 )
 @click.option("--check", is_flag=True, help="Write nothing; say which are out of date.")
 def schema(out: Path, check: bool) -> ExitCode:
-    """Write the JSON Schemas of case, suite, arm and fixture.
+    """Write the JSON Schemas of case, suite, arm, fixture and defaults.
 
     A document names its schema in its first line:
     `# yaml-language-server: $schema=../site/schema/case.json`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 Id = Annotated[
     str,
@@ -57,3 +57,8 @@ class Document(Part):
 
     id: Id
     """The document's name, unique among the documents of its kind."""
+    extends: Id | None = None
+    """The document of the same kind whose keys hold here as well, where they are not written. Mappings are merged key
+    by key, everything else is replaced, `null` takes an inherited key away."""
+    abstract: StrictBool = False
+    """It is only there to be extended: nothing runs or uses it, and it need not be complete."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from seatrial.documents import placeholders
 from seatrial.documents.attack import Attack
 from seatrial.documents.base import MOST_TRIALS, Date, Document, Id, Part
 from seatrial.documents.checks import OF_THE_END, Check, PythonCheck
 from seatrial.documents.golden import GoldenStep
+from seatrial.documents.matrix import Expansion, Matrix
 from seatrial.documents.solution import Solution, SolutionTurn
 
 Group = Literal["task", "boundary", "clarify", "injection", "purpose"]
@@ -69,9 +71,16 @@ class Limits(Part):
 class Case(Document):
     """One situation an agent is put into, and how what it does is graded."""
 
+    not_written: ClassVar[frozenset[str]] = frozenset({"expansion"})
+    """Keys that nobody writes: the loader adds them."""
+
     kind: Literal["case"]
     title: str = Field(min_length=1)
     """One line for people: what the case asks."""
+    matrix: Matrix | None = None
+    """Named values: the case stands for one case for each combination of them."""
+    expansion: Annotated[Expansion | None, SkipJsonSchema()] = None
+    """For a case that a matrix expands to: of which case, and the values."""
     group: Group
     """task, boundary, clarify, injection or purpose."""
     required: StrictBool = False
@@ -261,9 +270,21 @@ class Case(Document):
 
     @property
     def written_as(self) -> str:
-        """The id of the case as it stands in its file: of a variant, that of the case it is one of."""
+        """The id of the case as it stands in its file: of a variant or an expansion, that of the case it is one of."""
+        return self.names[-1]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What stands for the case, each once: its id, that without the variant of its payload, that as written."""
         variant = self.attack.variant if self.attack else None
-        return self.id.removesuffix(f"--{variant}") if variant else self.id
+        alike = self.id.removesuffix(f"--{variant}") if variant else self.id
+        written = self.expansion.of if self.expansion else alike
+        return tuple(dict.fromkeys((self.id, alike, written)))
+
+    @property
+    def lookup(self) -> dict[str, Any]:
+        """What the placeholders stand for that an expansion adds to those of each trial, by name."""
+        return placeholders.of_matrix(self.expansion.values) if self.expansion else {}
 
     def placed_checks(self) -> tuple[tuple[str, int | None, Check], ...]:
         """Each check with its path in the document and the turn it is limited to."""

@@ -115,15 +115,13 @@ class Catalog:
         return source.place(path) if source else ""
 
     def named(self, case: str) -> tuple[str, ...]:
-        """The ids of the cases that an id stands for: itself, or all variants of the case that it names."""
+        """The ids of the cases that an id stands for: itself, or all expansions and variants of what it names."""
         if case in self.cases:
             return (case,)
+        begin = f"{case}--"
         return tuple(
-            id for id in self.cases if id.startswith(f"{case}--") and self._is_of(id, case)
+            id for id in self.cases if id.startswith(begin) and case in self.cases[id].names
         )
-
-    def _is_of(self, id: str, written: str) -> bool:
-        return self.cases[id].written_as == written
 
     def suite_cases(self, suite: Suite) -> tuple[Case, ...]:
         """The suite's cases in its order, each once; a selector's cases by id."""
@@ -144,11 +142,7 @@ class Catalog:
             case.id
             for case in self.suite_cases(suite)
             for entry in suite.must_tie
-            if (
-                entry in (case.id, case.written_as)
-                if isinstance(entry, str)
-                else self.fits(case, entry)
-            )
+            if (entry in case.names if isinstance(entry, str) else self.fits(case, entry))
         )
 
     def fits(self, case: Case, selector: Selector) -> bool:

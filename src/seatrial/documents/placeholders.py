@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 _PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
@@ -20,6 +20,20 @@ def of_trial(run: str, now: dt.datetime) -> dict[str, str]:
     Moment and day are written in the time zone in which the world gives its clock.
     """
     return {"run": run, "now": _written(now), "today": now.date().isoformat()}
+
+
+MATRIX = "matrix."
+"""What the names of an expansion's values begin with."""
+
+
+def of_matrix(values: Mapping[str, Any], begin: str = MATRIX) -> dict[str, Any]:
+    """What `matrix.NAME` stands for, and `matrix.NAME.KEY` inside of mappings."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found[begin + name] = value
+        if isinstance(value, dict):
+            found |= of_matrix(value, f"{begin}{name}.")
+    return found
 
 
 _MOMENT = re.compile(
@@ -90,7 +104,7 @@ def fill(value: Any, lookup: Callable[[str], Any]) -> Any:
         name = whole(value)
         if name is not None:
             return lookup(name)
-        return _PLACEHOLDER.sub(lambda m: _as_text(lookup(m.group(1).strip())), value)
+        return _PLACEHOLDER.sub(lambda m: as_text(lookup(m.group(1).strip())), value)
     if isinstance(value, dict):
         return {fill(key, lookup): fill(item, lookup) for key, item in value.items()}
     if isinstance(value, list):
@@ -100,7 +114,8 @@ def fill(value: Any, lookup: Callable[[str], Any]) -> Any:
     return value
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A value as it is written inside of longer text."""
     if value is None:
         return ""
     if isinstance(value, bool):

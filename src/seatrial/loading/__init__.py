@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from seatrial.documents import Catalog
 from seatrial.errors import InvalidDocuments
 from seatrial.loading.library import Library
+from seatrial.loading.resolving import resolve
+from seatrial.loading.reuse import is_defaults
 from seatrial.loading.rules import broken_rules
 from seatrial.loading.tree import FOLDERS, Tree, is_document, read_tree
 
@@ -30,7 +32,12 @@ def load(files: Mapping[str, bytes]) -> Catalog:
         library.complete = not files.problems
     with collector_at_rest():
         for path in sorted(files):
-            library.add(path, files[path])
+            if is_defaults(path):
+                library.add_defaults(path, files[path])
+        for path in sorted(files):
+            if not is_defaults(path):
+                library.add(path, files[path])
+        resolve(library)
         library.problems += broken_rules(library)
     if library.problems:
         raise InvalidDocuments(library.problems)

@@ -26,14 +26,13 @@ from seatrial.documents.checks import (
     ToolOrder,
 )
 from seatrial.errors import WorldError
+from seatrial.loading.bounds import LONGEST_ID
 from seatrial.loading.expectations import most_turns
 from seatrial.loading.library import Draft, Found, Library
 from seatrial.loading.mistakes import Mistake, closest, cut
 from seatrial.loading.places import Steps
 from seatrial.loading.variants import asked, chosen
 from seatrial.state import placing
-
-LONGEST_ID = 80
 
 
 def attacks(library: Library) -> Found:

@@ -24,8 +24,9 @@ def unknown_placeholders(library: Library) -> Found:
     for draft, case in library.of(Case):
         if draft.value is None:
             continue
-        written = {k: v for k, v in draft.value.items() if k != "solution"}
-        for mistake in _unknown(written, (), TRIAL_NAMES.__contains__, _OF_CASES):
+        written = {k: v for k, v in draft.value.items() if k not in ("solution", "expansion")}
+        known = (*case.lookup, *_OF_CASES)
+        for mistake in _unknown(written, (), TRIAL_NAMES.__contains__, known):
             yield draft, mistake
         for mistake in _of_solution(case, draft.value.get("solution")):
             yield draft, mistake
@@ -137,7 +138,12 @@ def _in_text(
     names = ", ".join(f"`{{{{{name}}}}}`" for name in known)
     hint = f"Known here: {names}" if names else "None is known here"
     for name in placeholders.names(text):
-        if not is_known(name):
+        if name.startswith(placeholders.MATRIX) and name in known:
+            message = (
+                f"`{{{{{cut(name)}}}}}` stands for nothing here: a value of a matrix names no other"
+            )
+            yield Mistake(steps, message, "Write it out", "unknown-placeholder", on_key)
+        elif not is_known(name):
             guess = closest(name, known)
             message = f"`{{{{{cut(name)}}}}}` stands for nothing" + (
                 f"; did you mean `{{{{{guess}}}}}`?" if guess else ""

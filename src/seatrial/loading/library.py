@@ -28,8 +28,10 @@ from seatrial.documents import (
 from seatrial.documents.placeholders import TRIAL_NAMES
 from seatrial.errors import Problem
 from seatrial.loading.mistakes import MOST_TOLD, Mistake, placed, told
+from seatrial.loading.origins import Layer, Origin
 from seatrial.loading.places import FilePlaces, Places
 from seatrial.loading.reading import REFUSED, Raw, read
+from seatrial.loading.reuse import DEFAULTS, Inherited, Reuse, Written
 from seatrial.loading.syntax import shown
 from seatrial.loading.trails import Model
 from seatrial.loading.variants import expanded
@@ -92,11 +94,27 @@ class Library:
     loose_ids: set[str] = field(default_factory=set)
     """Ids that seem to be there, in files or documents that cannot be read as what they are."""
     complete: bool = True
-    """Every document of every file became a draft."""
+    """Every document of every file became a draft, but for the abstract ones."""
+    reuse: Reuse = field(default_factory=Reuse)
+    waiting: list[Written] = field(default_factory=list)
+    """Documents that inherit something or stand for several; `resolving` makes drafts of them."""
     _problems_of_worlds: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     _by_model: dict[type, list[tuple[Draft, Any]]] = field(default_factory=dict)
     """What `of` found: rules ask it for every case, and a tree may have ten thousand."""
     _catalog: Catalog | None = None
+
+    def add_defaults(self, path: str, data: bytes) -> None:
+        """Read one file of defaults. They come before all documents, which may lie anywhere below."""
+        file = read(path, data)
+        problems = list(file.problems)
+        where = FilePlaces(data, path)
+        for raw in file.documents:
+            places = Places(where, raw.index)
+            problems += placed(self.reuse.add_defaults(raw, places, file.holes), places)
+        if problems:
+            self.complete = False
+            self.reuse.lose_defaults(path)
+        self.problems += told(problems)
 
     def add(self, path: str, data: bytes) -> None:
         """Read one file."""
@@ -111,30 +129,54 @@ class Library:
         may_refer = escapes or _REFERENCE.search(data) is not None
         for raw in file.documents:
             places = Places(where, raw.index)
-            document, found = _returned(self._fitting(raw, places, file.holes))
+            found = self._add(raw, places, file.holes, may_be_odd, may_refer)
             if len(problems) <= MOST_TOLD:
                 problems += placed(found, places)
-            if document is None:
-                self.complete = False
-                continue
-            value = raw.value if may_be_odd else None
-            draft = Draft(document.kind, document, path, places, value, may_refer)
-            self.drafts[document.kind, document.id] = draft
-            self._by_model.clear()
-            self._catalog = None
         self.problems += told(problems)
 
-    def _fitting(
-        self, raw: Raw, places: Places, holes: Mapping[int, Any]
-    ) -> Generator[Mistake, None, Document | None]:
-        """The document, when all of it is right by itself and its id is its own."""
+    def _add(
+        self, raw: Raw, places: Places, holes: Mapping[int, Any], odd: bool, refers: bool
+    ) -> list[Mistake]:
+        """Note one document, or let it wait for those that it inherits from."""
         value = raw.value
         if not isinstance(value, dict):
-            if value is not REFUSED:
-                message = f"a document is a mapping with `kind` and `id`, found {shown(value)}"
-                yield Mistake((), message, code="wrong-type")
-            return None
-        fresh = yield from self._register(value, places)
+            self.complete = False
+            message = f"a document is a mapping with `kind` and `id`, found {shown(value)}"
+            return [] if value is REFUSED else [Mistake((), message, code="wrong-type")]
+        fresh, found = returned(self._register(value, places))
+        found += _misplaced(value)
+        sound = raw.sound and fresh and not found
+        path = places.file.path
+        if self.reuse.concerns(value, path):
+            kind, id = value["kind"], value["id"]
+            written = Written(kind, id, value, places, sound, odd, refers, holes)
+            self.waiting.append(written)
+            if fresh:
+                self.reuse.add(written)
+            return found
+        alone = Inherited(Layer(value, Origin(places)), holes, sound, odd, refers)
+        return found + self.fit(alone, path, places)
+
+    def fit(self, what: Inherited, path: str, places: Places) -> list[Mistake]:
+        """Make a draft of a document when all of it is right by itself; else what is wrong."""
+        document, found = returned(self._fitting(what))
+        if document is None:
+            self.complete = False
+            return found
+        value = what.layer.value if what.odd else None
+        self.drafts[document.kind, document.id] = Draft(
+            document.kind, document, path, places, value, what.refers
+        )
+        self._forget()
+        return found
+
+    def _forget(self) -> None:
+        self._by_model.clear()
+        self._catalog = None
+
+    def _fitting(self, what: Inherited) -> Generator[Mistake, None, Document | None]:
+        """The document, when all of it is right by itself and its id is its own."""
+        value, holes = what.layer.value, what.holes
         model = yield from _model_of(value, holes)
         if model is None:
             return None
@@ -142,12 +184,12 @@ class Library:
             document = model.model_validate(value)
         except ValidationError as error:
             found = mistakes(model, error, holes)
-            if not found and raw.sound:  # an error is never dropped without another in its place
+            if not found and what.sound:  # an error is never dropped without another in its place
                 found = [Mistake((), f"does not fit: {error.errors()[0]['msg']}")]
             yield from found
             return None
         assert isinstance(document, Document)
-        return document if fresh and raw.sound else None
+        return document if what.sound else None
 
     def _register(self, value: dict[str, Any], places: Places) -> Generator[Mistake, None, bool]:
         """Note the document's id; false when there is one of its kind and id already."""
@@ -165,9 +207,19 @@ class Library:
         yield Mistake(("id",), message, "Ids are unique per kind", "duplicate-id")
         return False
 
+    def sort(self) -> None:
+        """Put the drafts in the order of the files again, after some had to wait."""
+        drafts = sorted(self.drafts.items(), key=lambda d: (d[1].path, d[1].places.index))
+        self.drafts = dict(drafts)
+        self._forget()
+
     def ids(self, kind: Kind) -> Iterator[str]:
         """The ids of one kind that can be named, of right documents and of wrong ones."""
-        return (id for of, id in self.places_of_ids if of == kind and _ID.fullmatch(id))
+        return (
+            id
+            for of, id in self.places_of_ids
+            if of == kind and _ID.fullmatch(id) and not self.reuse.is_abstract(of, id)
+        )
 
     def catalog(self) -> Catalog:
         """The drafts as the catalog that everybody else works with."""
@@ -201,6 +253,15 @@ class Library:
         draft = self.drafts.get(("fixture", attack.payloads))
         payloads = draft.document if draft else None
         return expanded(case, payloads) if isinstance(payloads, Payloads) else (case,)
+
+    def is_variant(self, id: str) -> bool:
+        """Whether an id is that of a case with one variant of its payloads."""
+        return any(
+            variant.id == id
+            for _, case in self.of(Case)
+            if id.startswith(f"{case.id}--")
+            for variant in self.variants_of(case)
+        )
 
     def problems_of(self, world: World) -> list[tuple[str, str]]:
         """What is wrong inside a world: where, and what. What it holds is not looked into before there is nothing."""
@@ -240,7 +301,17 @@ class Library:
         yield from self._by_model[model]
 
 
-def _returned(finding: Generator[Mistake, None, _T]) -> tuple[_T, list[Mistake]]:
+def _misplaced(value: dict[str, Any]) -> list[Mistake]:
+    """What only defaults or the loader itself may write."""
+    if value.get("kind") == "defaults":
+        message = f"defaults stand in a file called `{DEFAULTS}`, one for each folder"
+        return [Mistake(("kind",), message, code="defaults")]
+    if value.get("kind") == "case" and "expansion" in value:
+        return [Mistake(("expansion",), "unknown key `expansion`", code="unknown-key", on_key=True)]
+    return []
+
+
+def returned(finding: Generator[Mistake, None, _T]) -> tuple[_T, list[Mistake]]:
     """What a generator of mistakes returns in the end, and the mistakes."""
     found: list[Mistake] = []
     while True:
@@ -275,6 +346,6 @@ def _named(
             models = (*_MODELS.values(), *_FIXTURES.values(), *_WORLDS.values())
             members = [model for model in models if model is not None]
             yield missing_key((), key, value, members, f"Expected {listed(known)}")
-    elif name is not REFUSED:
+    elif name is not REFUSED and name != "defaults":  # that one is told already
         yield not_among((key,), name, list(known))
     return None

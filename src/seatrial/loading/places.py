@@ -66,18 +66,18 @@ class FilePlaces:
     """The places of one file, as far as it can be read."""
 
     def __init__(self, data: bytes, path: str = "") -> None:
-        self._data = data
-        self._path = path
+        self.data = data
+        self.path = path
 
     @cached_property
     def documents(self) -> list[Part]:
         """The documents of the file, up to where it breaks off."""
-        parser: Any = yaml.CSafeLoader(self._data)
+        parser: Any = yaml.CSafeLoader(self.data)
         found: list[Part] = []
         try:
             while (event := parser.get_event()) is not None:
                 if type(event) is DocumentStartEvent:
-                    found.append(_part(parser, parser.get_event(), None, {}, 1, self._path))
+                    found.append(_part(parser, parser.get_event(), None, {}, 1, self.path))
         except yaml.YAMLError:
             return found  # the reader has said so; places are asked for what it could read
         return found

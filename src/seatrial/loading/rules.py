@@ -31,7 +31,7 @@ from seatrial.loading.library import Draft, Found, Library
 from seatrial.loading.mistakes import LONGEST, MOST_TOLD, Mistake, closest, cut, told
 from seatrial.loading.mocks import mock_mistakes
 from seatrial.loading.operands import unusable_schemas
-from seatrial.loading.places import Steps
+from seatrial.loading.places import Steps, Woven
 from seatrial.loading.servers import mocks_where_none_may_be, tools_of_one_name
 from seatrial.loading.versions import deployed_twice, unknown_versions
 
@@ -39,11 +39,17 @@ from seatrial.loading.versions import deployed_twice, unknown_versions
 def broken_rules(library: Library) -> list[Problem]:
     """Everything that is wrong between documents that are right by themselves."""
     problems: dict[str, list[Problem]] = defaultdict(list)
+    inherited: set[Problem] = set()
     for rule in RULES:
         for draft, mistake in rule(library):
             of_file = problems[draft.path]
             if len(of_file) <= MOST_TOLD:
-                of_file.append(mistake.placed(draft.places))
+                problem = mistake.placed(draft.places)
+                if isinstance(draft.places, Woven):  # many may inherit it, and it is one mistake
+                    if problem in inherited:
+                        continue
+                    inherited.add(problem)
+                of_file.append(problem)
     return [problem for of_file in problems.values() for problem in told(of_file)]
 
 
@@ -97,7 +103,13 @@ def _fixture(
 
 
 def _dangling(library: Library, draft: Draft, steps: Steps, kind: Kind, id: str) -> Found:
+    if library.reuse.is_abstract(kind, id):
+        message = f"{kind} `{id}` is abstract: it can only be extended"
+        yield draft, Mistake(steps, message, code="dangling-id")
+        return
     if (kind, id) in library.places_of_ids or id in library.loose_ids:
+        return
+    if kind == "case" and library.is_variant(id):
         return
     guess = closest(id, library.ids(kind))
     message = f"there is no {kind} `{id}`" + (f"; did you mean `{guess}`?" if guess else "")

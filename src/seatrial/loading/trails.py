@@ -36,7 +36,11 @@ class Trail:
 
 def keys(model: Model) -> dict[str, FieldInfo]:
     """The keys a mapping of this model may hold, as documents write them."""
-    return {field.alias or name: field for name, field in model.model_fields.items()}
+    return {
+        field.alias or name: field
+        for name, field in model.model_fields.items()
+        if name not in getattr(model, "not_written", ())
+    }
 
 
 def follow(model: Model, loc: tuple[str | int, ...]) -> Trail:

@@ -1,0 +1,311 @@
+"""What a document inherits: from the one it extends, and from the `defaults.yaml` of its folders."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+from seatrial.documents import KINDS, Kind
+from seatrial.documents.defaults import ALLOWED, MODELS
+from seatrial.loading.bounds import MAX_PARENTS
+from seatrial.loading.mistakes import Mistake, closest, cut
+from seatrial.loading.origins import Layer, Origin, merged
+from seatrial.loading.places import Places
+from seatrial.loading.reading import REFUSED, Raw, read
+from seatrial.loading.syntax import shown
+from seatrial.loading.trails import keys
+
+DEFAULTS = "defaults.yaml"
+"""The name of a file that holds what the documents of its folder inherit."""
+
+
+def is_defaults(path: str) -> bool:
+    """Whether a file at this path holds what its folder inherits."""
+    return path.rpartition("/")[2] == DEFAULTS
+
+
+_OWN = ("extends", "abstract")
+"""Keys of a document that are no part of what it comes to."""
+_NEVER_INHERITED = ("id", *_OWN)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """A document as it was written, before anything is inherited."""
+
+    kind: Kind
+    id: str
+    value: dict[str, Any]
+    places: Places
+    sound: bool
+    """Nothing in it was refused."""
+    odd: bool
+    """It may hold a placeholder that not every document knows."""
+    refers: bool
+    """It may hold a schema that refers to another."""
+    holes: Mapping[int, Any] = field(default_factory=dict)
+    """Mappings that lost a key when they were read, by identity."""
+
+    @property
+    def path(self) -> str:
+        """The file that it stands in."""
+        return self.places.file.path
+
+    @property
+    def folder(self) -> str:
+        """The folder of the file."""
+        return self.path.rpartition("/")[0]
+
+    @property
+    def layer(self) -> Layer:
+        """Its value, with itself as the origin."""
+        return Layer(self.value, Origin(self.places))
+
+    @property
+    def abstract(self) -> bool:
+        """It is only there to be extended."""
+        return self.value.get("abstract") is True
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """What a document comes to with all that it inherits."""
+
+    layer: Layer
+    holes: Mapping[int, Any]
+    sound: bool
+    odd: bool
+    refers: bool
+
+
+@dataclass(slots=True)
+class Reuse:
+    """The documents that may be extended, and the defaults of every folder."""
+
+    _written: dict[tuple[Kind, str], Written] = field(default_factory=dict)
+    _defaults: dict[str, Written] = field(default_factory=dict)
+    """Folder → what holds there."""
+    _lost: set[str] = field(default_factory=set)
+    """Folders whose defaults cannot be read."""
+    extended: set[tuple[Kind, str]] = field(default_factory=set)
+    """The documents that some other extends."""
+
+    # --- defaults ---
+
+    def add_defaults(self, raw: Raw, places: Places, holes: Mapping[int, Any]) -> Iterator[Mistake]:
+        """Note what a `defaults.yaml` says, but for what may have no default."""
+        value = raw.value
+        if not isinstance(value, dict):
+            if value is not REFUSED:
+                message = f"defaults are a mapping, found {shown(value)}"
+                yield Mistake((), message, "Write `kind: defaults` and `case: …`", "wrong-type")
+            return
+        folder = places.file.path.rpartition("/")[0]
+        if folder in self._defaults:
+            yield Mistake((), "a folder has its defaults in one document", "Join them", "defaults")
+            return
+        if value.get("kind") != "defaults":
+            message = f"a file called `{DEFAULTS}` holds what its folder inherits: `kind: defaults`"
+            steps = ("kind",) if "kind" in value else ()
+            yield Mistake(steps, message, "Give another document another file name", "defaults")
+            return
+        kept: dict[str, Any] = {}
+        for section, given in value.items():
+            if section == "kind":
+                continue
+            if section not in ALLOWED:
+                yield _unknown((section,), section, list(ALLOWED))
+            elif not isinstance(given, dict):
+                if given is not REFUSED:
+                    message = f"`{section}`: expected a mapping, found {shown(given)}"
+                    yield Mistake((section,), message, code="wrong-type")
+            else:
+                for key in given:
+                    if key not in ALLOWED[section]:
+                        yield _no_default(section, key)
+                kept[section] = {k: v for k, v in given.items() if k in ALLOWED[section]}
+                if id(given) in holes:
+                    holes = {**holes, id(kept[section]): kept[section]}
+        sound = raw.sound
+        self._defaults[folder] = Written("case", "", kept, places, sound, True, True, holes)
+
+    def lose_defaults(self, path: str) -> None:
+        """Note that a `defaults.yaml` cannot be read: what its folder inherits is not known."""
+        self._lost.add(path.rpartition("/")[0])
+
+    def _has_lost(self, folder: str) -> bool:
+        return any(folder == lost or folder.startswith(f"{lost}/") for lost in self._lost)
+
+    def defaults_of(self, folder: str, section: str) -> Iterator[Written]:
+        """The defaults of a folder and of those around it that say something of a kind, the nearest last."""
+        if not self._defaults:
+            return
+        parts = folder.split("/")
+        for end in range(1, len(parts) + 1):
+            found = self._defaults.get("/".join(parts[:end]))
+            if found is not None and section in found.value:
+                yield found
+
+    # --- documents ---
+
+    def concerns(self, value: Mapping[str, Any], path: str) -> bool:
+        """Whether a document comes to something else than what it says."""
+        if value.get("kind") not in KINDS or not isinstance(value.get("id"), str):
+            return False  # which is told
+        if "extends" in value or "abstract" in value or "matrix" in value:
+            return True
+        folder = path.rpartition("/")[0]
+        if self._has_lost(folder):
+            return True
+        return any(True for _ in self.defaults_of(folder, _section([value])))
+
+    def add(self, written: Written) -> None:
+        """Note a document of which `concerns` says so."""
+        self._written[written.kind, written.id] = written
+
+    def inherited(
+        self, document: Written, known: Mapping[tuple[Kind, str], Places], loose: set[str]
+    ) -> Generator[Mistake, None, Inherited | None]:
+        """What a document comes to; None where that cannot be told, because of a mistake here or above.
+
+        Args:
+            document: the document.
+            known: every document by kind and id.
+            loose: ids that seem to be there, in files that cannot be read.
+        """
+        line = yield from self._line(document, known, loose)
+        if line is None:
+            return None
+        holes = {key: hole for written in line for key, hole in written.holes.items()}
+        section = _section([written.value for written in line])
+        layers: list[Layer] = []
+        sources = list(line)
+        for folder in dict.fromkeys(written.folder for written in reversed(line)):
+            for defaults in self.defaults_of(folder, section):
+                if defaults not in sources:
+                    sources.append(defaults)
+                    layers.append(defaults.layer.of(section))
+                    holes |= defaults.holes
+        layers += [w.layer.without(_NEVER_INHERITED, holes) for w in reversed(line[1:])]
+        layers.append(document.layer.without(_OWN, holes))
+        layer = reduce(lambda below, above: merged(below, above, holes), layers)
+        lost = any(self._has_lost(source.folder) for source in line)
+        if lost:
+            holes[id(layer.value)] = layer.value
+        return Inherited(
+            layer=layer,
+            holes=holes,
+            sound=not lost and all(source.sound for source in sources),
+            odd=any(source.odd for source in sources),
+            refers=any(source.refers for source in sources),
+        )
+
+    def _line(
+        self, document: Written, known: Mapping[tuple[Kind, str], Places], loose: set[str]
+    ) -> Generator[Mistake, None, list[Written] | None]:
+        """A document, what it extends, what that extends, and so on."""
+        if not isinstance(document.value.get("abstract", False), bool):
+            message = (
+                f"`abstract`: expected `true` or `false`, found {shown(document.value['abstract'])}"
+            )
+            yield Mistake(("abstract",), message, code="wrong-type")
+            return None
+        line = [document]
+        while (parent := line[-1].value.get("extends")) is not None:
+            mistake = None
+            if parent is REFUSED:
+                return None
+            if not isinstance(parent, str):
+                message = f"`extends`: expected the id of a {document.kind}, found {shown(parent)}"
+                mistake = Mistake(("extends",), message, code="wrong-type")
+            elif any(parent == above.id for above in line):
+                ids = [written.id for written in line]
+                circle = " → ".join(f"`{id}`" for id in (*ids[ids.index(parent) :], parent))
+                mistake = Mistake(("extends",), f"extends itself: {circle}", code="extends-itself")
+                if parent != document.id:  # told at the documents of the circle
+                    return None
+            elif len(line) > MAX_PARENTS:
+                message = f"inherits through more than {MAX_PARENTS} documents"
+                yield Mistake(
+                    ("extends",), message, "Extend one that is nearer to the top", "too-deep"
+                )
+                return None
+            elif (document.kind, parent) not in known:
+                if parent in loose:
+                    return None
+                mistake = _missing(document.kind, parent, known)
+            if mistake is not None:
+                if len(line) == 1 or mistake.code == "extends-itself":
+                    yield mistake
+                return None
+            assert isinstance(parent, str)
+            self.extended.add((document.kind, parent))
+            line.append(self._document(document.kind, parent, known[document.kind, parent]))
+        if document.kind == "fixture" and len(line) > 1:
+            own, above = document.value.get("type"), _section([w.value for w in line[1:]])
+            if own is not None and above not in ("fixture", own):
+                message = (
+                    f"`{line[1].id}` is of type `{above}`, and this one is of type {shown(own)}"
+                )
+                yield Mistake(
+                    ("extends",), message, "Extend a fixture of the same type", "wrong-fixture"
+                )
+                return None
+        return line
+
+    def _document(self, kind: Kind, id: str, places: Places) -> Written:
+        """A document that is extended; one that inherits nothing itself is read again, which is rare and short."""
+        found = self._written.get((kind, id))
+        if found is None:
+            data = places.file.data
+            file = read(places.file.path, data)
+            raw = next(raw for raw in file.documents if raw.index == places.index)
+            found = Written(kind, id, raw.value, places, raw.sound, True, True, file.holes)
+            self._written[kind, id] = found
+        return found
+
+    def is_abstract(self, kind: Kind, id: str) -> bool:
+        """Whether a document is only there to be extended."""
+        written = self._written.get((kind, id))
+        return written is not None and written.abstract
+
+    def never_extended(self) -> Iterator[Written]:
+        """Abstract documents that nothing extends."""
+        for key, written in self._written.items():
+            if written.abstract and key not in self.extended:
+                yield written
+
+
+def _section(values: list[Mapping[str, Any]]) -> str:
+    """What defaults call a document of which these are the values, its own first: its kind, or its type."""
+    kind = values[0].get("kind")
+    if kind != "fixture":
+        return str(kind)
+    return next((str(value["type"]) for value in values if "type" in value), "fixture")
+
+
+def _unknown(steps: tuple[str, ...], key: str, known: list[str]) -> Mistake:
+    guess = closest(key, known)
+    message = f"unknown key `{cut(key)}`" + (f"; did you mean `{guess}`?" if guess else "")
+    hint = "" if guess else f"Known here: {', '.join(known)}"
+    return Mistake(steps, message, hint, "unknown-key", on_key=True)
+
+
+def _no_default(section: str, key: str) -> Mistake:
+    if not any(key in keys(model) for model in MODELS[section]):
+        return _unknown((section, key), key, list(ALLOWED[section]))
+    hint = f"A default may have: {', '.join(ALLOWED[section])}"
+    message = f"`{cut(key)}` has no default: each {section} says it itself, or extends another"
+    return Mistake((section, key), message, hint, "no-default", on_key=True)
+
+
+def _missing(kind: Kind, id: str, known: Mapping[tuple[Kind, str], Places]) -> Mistake:
+    others = [of for of, other in known if other == id]
+    if others:
+        message = f"`{cut(id)}` is a {others[0]}; a {kind} extends a {kind}"
+        return Mistake(("extends",), message, code="wrong-kind")
+    guess = closest(id, (other for of, other in known if of == kind))
+    message = f"there is no {kind} `{cut(id)}`" + (f"; did you mean `{guess}`?" if guess else "")
+    return Mistake(("extends",), message, code="dangling-id")
