@@ -10,7 +10,7 @@ def schema(folder: Path, *words: str) -> tuple[int, str, str]:
 
 
 def test_the_schemas_are_written_once(tmp_path: Path):
-    names = ["case.json", "suite.json", "arm.json", "fixture.json"]
+    names = ["case.json", "suite.json", "arm.json", "fixture.json", "defaults.json"]
     written = "".join(f"wrote site/schema/{name}\n" for name in names)
 
     assert schema(tmp_path) == (0, written, "")
