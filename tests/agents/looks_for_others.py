@@ -81,11 +81,14 @@ class Service(BaseHTTPRequestHandler):
 
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.kept = ""
         said = rpc(message, self.reply) if self.path == "/mcp" else self.reply(message)
         body = json.dumps(said).encode() if said else b""
         self.send_response(200 if said else 202)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
+        if self.kept:
+            self.send_header("Set-Cookie", f"kept={self.kept}; Path=/")
         self.end_headers()
         self.wfile.write(body)
 
@@ -93,8 +96,10 @@ class Service(BaseHTTPRequestHandler):
         thread = turn.get("conversation") or turn.get("thread") or uuid.uuid4().hex
         conversation = "of everybody" if "--leaking" in sys.argv else thread
         known = self.memory.setdefault(conversation, [])
-        own, text = answer(turn, turn["mcp"], [*known, json.dumps(turn["settings"])])
+        cookies = self.headers.get_all("Cookie", [])
+        own, text = answer(turn, turn["mcp"], [*known, *cookies, json.dumps(turn["settings"])])
         known.append(own)
+        self.kept = own
         return {"text": text, "thread": thread}
 
     def log_message(self, format, *args):

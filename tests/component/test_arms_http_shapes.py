@@ -106,6 +106,18 @@ def test_a_conversation_is_begun_once_and_named_in_the_address_of_each_turn():
     assert it.headers[1]["X-Thread"] == 'no. ["kind"] s3cret'
 
 
+def test_a_cookie_is_kept_within_its_conversation():
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        body = json.dumps({"text": handler.headers.get("Cookie", "none")}).encode()
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nSet-Cookie: thread=7; Path=/; HttpOnly\r\n")
+        handler.wfile.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    with turn_service(answer, raw=True) as it:
+        first, second = talk(it, "One.", "Two.")
+
+    assert (first.text, second.text) == ("none", "thread=7")
+
+
 def test_variables_of_the_environment_reach_the_body_by_name():
     with turn_service(lambda _: (200, {"text": "ok"})) as it:
         talk(it, "One.", request={"text": "{{text}}", "key": "{{env.KEY}}"}, pass_env=["KEY"])

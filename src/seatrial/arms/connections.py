@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
+from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
 import anyio
@@ -50,7 +51,7 @@ class Connections:
 
     @property
     def client(self) -> httpx.AsyncClient:
-        """The pool of HTTP connections, made when it is first needed."""
+        """The pool of HTTP connections, made when it is first needed. It keeps no cookies."""
         if self._client is None:
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
             here = httpx.AsyncHTTPTransport(limits=limits)  # no proxy for our own machine
@@ -60,6 +61,8 @@ class Connections:
                 limits=limits,
                 mounts={f"all://{host}": here for host in ("localhost", "127.0.0.1", "[::1]")},
             )
+            # Shared by all trials: a cookie of one of them is kept by none of the others.
+            self._client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))
         return self._client
 
     async def close(self) -> None:

@@ -6,7 +6,7 @@ In Seatrial's own form, or in one that the arm declares (`begin`, `request`, `re
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
 import httpx
@@ -48,6 +48,7 @@ class Conversation:
         self._filling = Filling(seat)
         self._begun = adapter.begin is None
         self._url = adapter.url
+        self._cookies = httpx.Cookies()
         self._events: Events | None = None
 
     @property
@@ -142,9 +143,7 @@ class Conversation:
         read: Callable[[httpx.Response], Awaitable[T]],
     ) -> T:
         try:
-            async with self._shared.client.stream(
-                method, self._url, json=body, headers=headers
-            ) as response:
+            async with self._response(method, body, headers) as response:
                 status = response.status_code
                 if not 200 <= status < 300:
                     shown = _shown(await self._body(response))
@@ -161,6 +160,20 @@ class Conversation:
                 f"no answer from {self._who} ({why}); is the service running?",
                 passing=isinstance(error, httpx.TransportError),
             ) from error
+
+    @asynccontextmanager
+    async def _response(
+        self, method: str, body: Mapping[str, Any], headers: Mapping[str, str]
+    ) -> AsyncIterator[httpx.Response]:
+        client = self._shared.client
+        request = client.build_request(method, self._url, json=body, headers=headers)
+        self._cookies.set_cookie_header(request)
+        response = await client.send(request, stream=True)
+        try:
+            self._cookies.extract_cookies(response)
+            yield response
+        finally:
+            await response.aclose()
 
     async def _reply_in(self, response: httpx.Response) -> Heard:
         media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
