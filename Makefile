@@ -57,7 +57,7 @@ test: setup ## all tests but those with a target of their own, with branch cover
 	npm ci --prefix .venvs/npm --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 	touch $@
 
-test-npm: setup ## real MCP servers from npm behind the gateway; skipped where there is no Node.js
+test-npm: setup ## real MCP servers from npm behind the gateway, and the schemas in an editor; skipped where there is no Node.js
 	@if command -v node >/dev/null && command -v npm >/dev/null; then \
 		$(MAKE) .venvs/npm/ready && SEATRIAL_NPM=$(CURDIR)/.venvs/npm $(BIN)/pytest -n $(WORKERS) -m npm tests/npm; \
 	else echo 'test-npm: skipped, there is no Node.js (node and npm) on this machine'; fi
