@@ -28,6 +28,7 @@ from seatrial.cli.new import new
 from seatrial.cli.plan import plan
 from seatrial.cli.posting import post
 from seatrial.cli.power import power
+from seatrial.cli.pseudonymize import pseudonymize
 from seatrial.cli.record_case import record
 from seatrial.cli.regrade import regrade
 from seatrial.cli.release import release
@@ -39,7 +40,7 @@ from seatrial.cli.world import world
 from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
-    init, new, list_documents, check, fmt, schema, plan, run, merge, regrade, compare, diff, gate, report,
+    init, new, list_documents, check, fmt, pseudonymize, schema, plan, run, merge, regrade, compare, diff, gate, report,
     post, approve, release, baseline, power, selftest, monitor, world, gateway, record,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""

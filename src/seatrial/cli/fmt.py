@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from seatrial.errors import ExitCode, InvalidDocuments, Problem, StorageError
+from seatrial.errors import ExitCode, InvalidDocuments, Problem
 
 
 @click.command()
@@ -26,6 +26,7 @@ def fmt(paths: tuple[Path, ...], check: bool, root: Path | None) -> ExitCode:
     files and folders.
     """
     from seatrial import loading
+    from seatrial.cli.replacing import replace_file
     from seatrial.cli.scope import from_here, is_meant, scope
     from seatrial.loading.layout import formatted
 
@@ -46,7 +47,7 @@ def fmt(paths: tuple[Path, ...], check: bool, root: Path | None) -> ExitCode:
             continue
         changed += 1
         if not check:
-            _write(root / path, new)
+            replace_file(root / path, new)
         here = Path(os.path.relpath(root / path)).as_posix()
         click.echo(f"{'would write' if check else 'wrote'} {here}")
     for problem in sorted(problems):
@@ -56,16 +57,3 @@ def fmt(paths: tuple[Path, ...], check: bool, root: Path | None) -> ExitCode:
         told += f", {len(problems)} problem{'' if len(problems) == 1 else 's'}"
     click.echo(f"{seen} file{'' if seen == 1 else 's'}: {told}")
     return ExitCode.USAGE if problems or (check and changed) else ExitCode.OPEN
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Replace a file as a whole, so that a full disk leaves the old one."""
-    target = path.resolve()
-    new = target.with_name(f".{target.name}.seatrial-new")
-    try:
-        new.write_bytes(data)
-        os.chmod(new, target.stat().st_mode & 0o7777)
-        os.replace(new, target)
-    except OSError as error:
-        new.unlink(missing_ok=True)
-        raise StorageError(f"{path} cannot be written: {error.strerror}") from error

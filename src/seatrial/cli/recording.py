@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from seatrial import drafts, loading, runner
+from seatrial.cli.keys import key_of
 from seatrial.cli.playing import behind, one_case
 from seatrial.documents import Arm, Case, Catalog, MockedTool, Recorded, Server
 from seatrial.documents.base import Id
@@ -28,10 +28,6 @@ from seatrial.tools import Tool
 from seatrial.trace import Answer, Called, Json, Trace
 from seatrial.verdicts import Cause
 from seatrial.workspace import Workspace
-
-KEY = "SEATRIAL_STAND_INS_KEY"
-KEY_FILE = Path(".seatrial") / "stand-ins.key"
-SHORTEST_KEY = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +77,7 @@ def record(workspace: Workspace, id: str, wishes: Wishes) -> ExitCode:
         _say("Nothing was written.")
         return ExitCode.UNDECIDED
     stand_ins = StandIns(
-        _key(workspace.root), keep=_written(catalog, case, fixtures), ids=wishes.ids
+        key_of(workspace.root), keep=_written(catalog, case, fixtures), ids=wishes.ids
     )
     trace = _with_stand_ins(done.trace, recorded, stand_ins)
     redact = equipment.redactors.get(arm.id)
@@ -182,29 +178,6 @@ def _recorded(catalog: Catalog, case: Case, arm: Arm) -> tuple[str, ...]:
         hint="name one under `servers`; what a practice world answers, "
         f"`seatrial gateway serve {case.id} --save-answers FILE` writes",
     )
-
-
-def _key(root: Path) -> bytes:
-    """What stand-ins are drawn with: from the environment, or made once and kept out of git."""
-    if (given := os.environ.get(KEY)) is not None:
-        if len(given) < SHORTEST_KEY:
-            raise UsageError(
-                f"{KEY} has {len(given)} characters, and whoever guesses it can try values out",
-                hint=f"at least {SHORTEST_KEY}, for example of `openssl rand -hex 32`",
-            )
-        return given.encode()
-    path = root / KEY_FILE
-    path.parent.mkdir(exist_ok=True)
-    if not path.exists():
-        ignore = path.parent / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_hex(32))
-    key = path.read_text(encoding="utf-8").strip()
-    if len(key) < SHORTEST_KEY:
-        raise UsageError(f"{KEY_FILE} holds no key", hint="remove it, and a new one is made")
-    return key.encode()
 
 
 def _written(catalog: Catalog, case: Case, fixtures: Iterable[Any]) -> Iterator[str]:

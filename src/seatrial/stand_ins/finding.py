@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-import phonenumbers
-from stdnum import iban, luhn
-from stdnum.us import ssn
-
 from seatrial.redaction import SHORTEST
+from seatrial.stand_ins.forms import Code, forms
 from seatrial.trace import Json
 
 
@@ -22,6 +18,7 @@ class Kind(StrEnum):
 
     SECRET = "secret"
     EMAIL = "e-mail address"
+    HOST = "host"
     ACCOUNT = "account number"
     IDENTITY = "identity number"
     PHONE = "phone number"
@@ -40,6 +37,8 @@ class Found:
     value: str
     place: str
     """Keys joined by dots, every position in a list as `[*]`."""
+    number: bool = False
+    """It stands there as a number, and not as text."""
 
 
 SHORTEST_ID, SMALLEST_ID = 5, 10_000
@@ -66,15 +65,6 @@ _SECRET = re.compile(
     )
 )
 """Scanners of repositories tell *that* a secret is in a line; here it must be known where it ends."""
-_EMAIL = re.compile(r"[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
-_IBAN = re.compile(
-    r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"
-)
-_CARD = re.compile(r"(?<![\w.-])[3-6](?:[ -]?\d){13,18}(?![\w-])")
-_SSN = re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])")
-_IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])")
-_IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:.])")
-_UUID = re.compile(r"(?<![\w-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w-])")
 _LINE = re.compile(
     r"^[\s>*#|_-]*([A-Za-z][A-Za-z _-]{1,40}?)[*_ ]*[:=][*_ \t]*(\S.*?)[\s,;*_|]*$", re.MULTILINE
 )
@@ -107,18 +97,34 @@ _ID_KEY = re.compile(
     r"(^|[_-])(id|ids|uuid|guid)$|[a-z](Id|Ids|ID|IDs|Uuid|UUID|Guid)$|"
     r"(order|customer|member|invoice|contract|policy|case|ticket|patient|employee|booking)[ _-]?(number|no|nr)$",
 )
-_REDACTED = re.compile(r"^\[[A-Za-z0-9_]+\]$")
+_STANDS_FOR_ONE = re.compile(r"\[[A-Za-z0-9_-]+\]")
+"""What stands for a secret: `[NAME]` of a variable, or a stand-in."""
+_URL = re.compile(r"\b[A-Za-z]+://\S*")
+_REFERENCE = re.compile(r"\{\{|\$\{|\$[A-Z]|\{[A-Z]")
+"""A placeholder, or a variable of the environment."""
+_KINDS: dict[Code, Kind] = {
+    "mail": Kind.EMAIL,
+    "host": Kind.HOST,
+    "iban": Kind.ACCOUNT,
+    "card": Kind.ACCOUNT,
+    "id": Kind.IDENTITY,
+    "phone": Kind.PHONE,
+    "network": Kind.NETWORK,
+    "uuid": Kind.ID,
+}
 
 
-def found(value: Json, place: str, *, ids: bool) -> Iterator[Found]:
+def found(value: Json, place: str, *, ids: bool = True, documents: bool = False) -> Iterator[Found]:
     """All that may not be kept in a JSON value, keys of mappings included.
 
     Args:
         value: the value.
         place: what its places begin with.
         ids: whether ids may not be kept either.
+        documents: it comes from documents: what can be nobody's may stay (numbers and domains that are kept free), and
+            so may references to variables and placeholders; hosts may not.
     """
-    for one in _inside(value, place, "", person=False):
+    for one in _inside(value, place, "", documents=documents, person=False):
         if ids or one.kind is not Kind.ID:
             yield one
 
@@ -134,37 +140,61 @@ def may_not_be_kept(key: str, number: int) -> bool:
     return number >= SMALLEST_ID and _by_key(key, str(number), person=False) is not None
 
 
-def _inside(value: Json, place: str, key: str, *, person: bool) -> Iterator[Found]:
+def _inside(value: Json, place: str, key: str, *, documents: bool, person: bool) -> Iterator[Found]:
     match value:
         case dict():
             is_person = _is_person(value)
             for name, item in value.items():
                 inside = f"{place}.{name}" if place else name
-                named = list(_of_text(name, place, ""))
+                named = list(_of_text(name, place, "", documents=documents))
                 yield from named
-                yield from _inside(item, f"{place}.*" if named else inside, name, person=is_person)
+                below = f"{place}.*" if named else inside
+                yield from _inside(item, below, name, documents=documents, person=is_person)
         case list() | tuple():
             for item in value:
-                yield from _inside(item, f"{place}[*]", key, person=person)
+                yield from _inside(item, f"{place}[*]", key, documents=documents, person=person)
         case str():
-            yield from _of_text(value, place, key, person=person)
+            yield from _of_text(value, place, key, documents=documents, person=person)
         case bool():
             return
         case int():
             if value >= SMALLEST_ID and (kind := _by_key(key, str(value), person=False)):
-                yield Found(kind, str(value), place)
+                # What stands for a secret is no number, and a number has to stay one.
+                kind = Kind.IDENTITY if kind is Kind.SECRET else kind
+                yield Found(kind, str(value), place, number=True)
         case _:
             return
 
 
-def _of_text(text: str, place: str, key: str, *, person: bool = False) -> Iterator[Found]:
+def _of_text(
+    text: str, place: str, key: str, *, documents: bool, person: bool = False
+) -> Iterator[Found]:
     if text[:1] in ("{", "[") and (written := _read(text)) is not None:
-        yield from _inside(written, place, key, person=person)
+        yield from _inside(written, place, key, documents=documents, person=person)
         return
-    for kind, value in (*_forms(text), *_labelled(text)):
-        yield Found(kind, value, place)
-    if key and (whole := _by_key(key, text, person=person)) is not None:
-        yield Found(whole, text, place)
+    whole = text
+    for secret in _SECRET.findall(text):
+        yield Found(Kind.SECRET, secret, place)
+    for hidden in (_SECRET, _STANDS_FOR_ONE):
+        text = hidden.sub(lambda found: _CUT * len(found.group()), text)
+    rest = list(text)  # without what its form tells
+    for form in forms(text):
+        rest[form.start : form.start + len(form.value)] = _CUT * len(form.value)
+        if not form.free if documents else form.code != "host":
+            yield Found(_KINDS[form.code], form.value, place)
+    left = _URL.sub(_CUT, "".join(rest))
+    by_key = [*_labelled(left)]
+    if key and _by_key(key, whole, person=person) is Kind.SECRET:
+        if not _STANDS_FOR_ONE.fullmatch(whole):
+            by_key.append((Kind.SECRET, whole))
+    elif key:
+        by_key += _of_key(key, left, person=person)
+    for kind, value in by_key:
+        if not (documents and _REFERENCE.search(value)):
+            yield Found(kind, value, place)
+
+
+_CUT = "\0"
 
 
 def _read(text: str) -> dict[str, Json] | list[Json] | None:
@@ -187,13 +217,11 @@ def _plain(key: str) -> str:
 def _by_key(key: str, value: str, *, person: bool) -> Kind | None:
     """What a value is that stands alone under a key."""
     plain = _plain(key)
-    if not value.strip() or _REDACTED.match(value):
+    if not value.strip():
         return None
     digits = sum(c.isdigit() for c in value)
     if _SECRET_KEYS.search(plain) and len(value) >= SHORTEST:
         return Kind.SECRET
-    if _EMAIL.fullmatch(value):
-        return Kind.EMAIL
     if _IDENTITY_KEYS.match(plain) and digits >= 4:
         return Kind.IDENTITY
     if _PHONE_KEYS.search(plain) and digits >= 5:
@@ -203,7 +231,8 @@ def _by_key(key: str, value: str, *, person: bool) -> Kind | None:
     if plain in _NAME_KEYS or (plain == "name" and person):
         return Kind.NAME if len(value) <= 100 else None
     if _ADDRESS_KEYS.match(plain):
-        return Kind.ADDRESS if len(value) <= 200 else None
+        says_something = digits or re.search(r"[^\W\d_]{3}", value)
+        return Kind.ADDRESS if len(value) <= 200 and says_something else None
     if plain in _USER_KEYS:
         return Kind.ID if len(value) >= 3 else None
     if _ID_KEY.search(key) and digits and len(value) >= SHORTEST_ID and not re.search(r"\s", value):
@@ -211,44 +240,17 @@ def _by_key(key: str, value: str, *, person: bool) -> Kind | None:
     return None
 
 
+def _of_key(key: str, text: str, *, person: bool) -> Iterator[tuple[Kind, str]]:
+    """What a text under a key is, or each part of it that its form does not tell."""
+    parts = text.split(_CUT)
+    for part in parts if len(parts) == 1 else (part.strip(" \t\n,;") for part in parts):
+        if part and (kind := _by_key(key, part, person=person)) is not None:
+            yield kind, part
+
+
 def _labelled(text: str) -> Iterator[tuple[Kind, str]]:
     """Values behind a label, line by line."""
     lines = [(label.strip(), value) for label, value in _LINE.findall(text)]
     person = _is_person(label for label, _ in lines)
     for label, value in lines:
-        kind = _by_key(label.replace(" ", "_").lower(), value, person=person)
-        if kind is not None:
-            yield kind, value
-
-
-def _forms(text: str) -> Iterator[tuple[Kind, str]]:
-    """What can be told by its form, wherever it stands."""
-    for secret in _SECRET.finditer(text):
-        yield Kind.SECRET, secret.group()
-    text = _SECRET.sub(" ", text)  # what comes before an @ may be a password
-    for email in _EMAIL.finditer(text):
-        yield Kind.EMAIL, email.group()
-    for number in _IBAN.finditer(text):
-        if iban.is_valid(number.group(), check_country=False):
-            yield Kind.ACCOUNT, number.group()
-    for card in _CARD.finditer(text):
-        if luhn.is_valid(re.sub(r"\D", "", card.group())):
-            yield Kind.ACCOUNT, card.group()
-    for security in _SSN.finditer(text):
-        if ssn.is_valid(security.group()):
-            yield Kind.IDENTITY, security.group()
-    if "+" in text:
-        for phone in phonenumbers.PhoneNumberMatcher(text, None):
-            yield Kind.PHONE, phone.raw_string
-    for address in (*_IPV4.findall(text), *_IPV6.findall(text)):
-        if _is_public(address):
-            yield Kind.NETWORK, address
-    for uuid in _UUID.finditer(text):
-        yield Kind.ID, uuid.group()
-
-
-def _is_public(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_global
-    except ValueError:
-        return False
+        yield from _of_key(label.replace(" ", "_").lower(), value, person=person)
