@@ -1,7 +1,7 @@
 """Leaves a mark wherever it can, and reports what it finds there: as a program, or with --serve as a service.
 
 With --leaking it is a service with one memory for all conversations. With --mcp it is a program that is an MCP
-server with a tool `ask`; the service is one at /mcp, too.
+server with a tool `ask`; the service is one at /mcp, too, and an A2A agent at /a2a.
 """
 
 import json
@@ -82,7 +82,13 @@ class Service(BaseHTTPRequestHandler):
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.kept = ""
-        said = rpc(message, self.reply) if self.path == "/mcp" else self.reply(message)
+        match self.path:
+            case "/mcp":
+                said = rpc(message, self.reply)
+            case "/a2a":
+                said = self.a2a(message)
+            case _:
+                said = self.reply(message)
         body = json.dumps(said).encode() if said else b""
         self.send_response(200 if said else 202)
         self.send_header("Content-Type", "application/json")
@@ -91,6 +97,23 @@ class Service(BaseHTTPRequestHandler):
             self.send_header("Set-Cookie", f"kept={self.kept}; Path=/")
         self.end_headers()
         self.wfile.write(body)
+
+    def do_GET(self):
+        interface = {"url": f"http://{self.headers['Host']}/a2a", "protocolBinding": "JSONRPC"}
+        card = {"name": "agent", "supportedInterfaces": [{**interface, "protocolVersion": "1.0"}]}
+        body = json.dumps(card).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def a2a(self, request):
+        asked = request["params"]["message"]
+        turn = {"text": asked["parts"][0]["text"], "thread": asked.get("contextId")}
+        said = self.reply({**asked["metadata"], **turn})
+        message = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": said["text"]}]}
+        result = {"message": {**message, "contextId": said["thread"]}}
+        return {"jsonrpc": "2.0", "id": request["id"], "result": result}
 
     def reply(self, turn):
         thread = turn.get("conversation") or turn.get("thread") or uuid.uuid4().hex

@@ -26,7 +26,9 @@ from seatrial.documents import Adapter, Arm, Case, Persona
 from seatrial.trace import Trace
 
 AGENTS = Path(__file__).parents[1] / "agents"
-KINDS = ("python", "command", "http", "http in a form of its own", "openai", "mcp", "mcp at a url")
+KINDS = (
+    "python", "command", "http", "http in a form of its own", "openai", "mcp", "mcp at a url", "a2a",
+)  # fmt: skip
 """Every kind of arm that is executed; what is recorded elsewhere has no state here."""
 TURN = {
     "text": "{{text}}", "turn": "{{turn}}", "history": "{{history}}", "thread": "{{session}}",
@@ -115,12 +117,14 @@ def armed(kind: str, at_once: int | None, *, leaking: bool) -> Iterator[Arm]:
             adapter = {"type": "mcp", "command": command, "tool": "ask", "arguments": TURN}
             adapter["response"] = {"text": "$.structuredContent.text"}
             yield bike_shop.arm("x", adapter, settings=settings, limits=limits)
-        case "http" | "http in a form of its own" | "mcp at a url":
+        case "http" | "http in a form of its own" | "mcp at a url" | "a2a":
             with service("--leaking" if leaking else "--serve") as url:
                 adapter = {"type": "http", "url": url}
                 if kind == "http in a form of its own":
                     adapter["request"] = TURN
                     adapter["response"] = {"text": "$.text", "session": "$.thread"}
+                elif kind == "a2a":
+                    adapter = {"type": "a2a", "url": url, "metadata": TURN}
                 elif kind == "mcp at a url":
                     adapter = {"type": "mcp", "url": f"{url}mcp", "tool": "ask", "arguments": TURN}
                     found = {key: f"$.structuredContent.{name}" for key, name in FOUND.items()}

@@ -30,6 +30,6 @@ def test_an_arm_of_the_pages_is_valid(block: str):
 def test_the_pages_have_an_arm_of_each_form():
     adapters = [yaml.safe_load(block)["adapter"] for block in BLOCKS]
 
-    assert {a["type"] for a in adapters} >= {"http", "mcp", "command", "python", "openai"}
+    assert {a["type"] for a in adapters} >= {"a2a", "http", "mcp", "command", "python", "openai"}
     assert any("begin" in a for a in adapters)
     assert any("events" in a for a in adapters)

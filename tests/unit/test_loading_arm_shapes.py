@@ -20,6 +20,7 @@ settings: {tone: {voice: kind}}
 """
 HTTP = HEAD + "adapter:\n  type: http\n  url: http://127.0.0.1:1/turn\n  pass_env: [KEY]\n"
 MCP = HEAD + "adapter:\n  type: mcp\n  tool: ask\n  command: [x]\n"
+A2A = HEAD + "adapter:\n  type: a2a\n  url: http://127.0.0.1:1\n"
 
 
 @pytest.mark.parametrize(
@@ -112,6 +113,15 @@ MCP = HEAD + "adapter:\n  type: mcp\n  tool: ask\n  command: [x]\n"
             "  config_format: claude-desktop\n  config_transport: http\n",
             "6:1: `adapter`: `claude-desktop` only starts programs",
         ),
+        (
+            A2A + "  metadata: {a: '{{sesion}}'}\n",
+            "9:17: `{{sesion}}` stands for nothing; did you mean `{{session}}`?",
+        ),
+        (
+            A2A + "  headers: {X: '{{turn}}'}\n",
+            "9:16: `{{turn}}` stands for nothing. Known here: ",
+        ),
+        (A2A + "  response: {model: model}\n", "9:21: `model`: 'model' is no JSONPath"),
         (
             MCP + "  arguments: {a: '{{text}}'}\nlimits: {requests_per_minute: 5}\n",
             "1:1: limits by the minute are kept where Seatrial sends the requests, and a `mcp` agent",

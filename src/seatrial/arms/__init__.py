@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from typing import assert_never
 
 from seatrial.arms import command, http, mcp, openai, python
@@ -21,7 +22,7 @@ from seatrial.arms.connections import Connections, connections
 from seatrial.arms.recorded import Recordings
 from seatrial.arms.recorded import read as recordings
 from seatrial.arms.seat import Conversation, Reply, Seat
-from seatrial.documents import Arm, Command, Http, Mcp, OpenAI, Python, Recorded
+from seatrial.documents import A2a, Arm, Command, Http, Mcp, OpenAI, Python, Recorded
 
 __all__ = [
     "Connections",
@@ -30,6 +31,7 @@ __all__ = [
     "Reply",
     "Seat",
     "connections",
+    "lacking",
     "open",
     "recordings",
     "variables",
@@ -44,6 +46,11 @@ async def open(arm: Arm, seat: Seat, shared: Connections) -> AsyncIterator[Conve
         ArmError: it cannot be started; later, from `reply`: it cannot be carried on.
     """
     match arm.adapter:
+        case A2a() as adapter:
+            from seatrial.arms import a2a  # noqa: PLC0415 - needs what only some installations have
+
+            async with a2a.open(adapter, seat, shared, arm.limits) as talk:
+                yield talk
         case Command() as adapter:
             async with command.open(adapter, seat) as conversation:
                 yield conversation
@@ -62,9 +69,16 @@ async def open(arm: Arm, seat: Seat, shared: Connections) -> AsyncIterator[Conve
             assert_never(arm.adapter)
 
 
+def lacking(arm: Arm) -> str:
+    """What has to be installed for this kind of arm, as pip takes it; empty where everything is there."""
+    if isinstance(arm.adapter, A2a) and find_spec("a2a") is None:
+        return "seatrial[a2a]"
+    return ""
+
+
 def variables(arm: Arm) -> tuple[str, ...]:
     """The environment variables that the arm hands on; their values are secrets."""
     adapter = arm.adapter
     if isinstance(adapter, OpenAI):
         return (*adapter.pass_env, *(() if adapter.key is None else (adapter.key,)))
-    return adapter.pass_env if isinstance(adapter, Command | Http | Mcp) else ()
+    return adapter.pass_env if isinstance(adapter, A2a | Command | Http | Mcp) else ()

@@ -2,6 +2,7 @@
 
 from seatrial.documents.answers import Answers, MockedTool, MockRule
 from seatrial.documents.arm import (
+    A2a,
     Adapter,
     Arm,
     ArmLimits,
@@ -37,6 +38,7 @@ __all__ = [
     "KINDS",
     "OPERATORS",
     "WORLDS",
+    "A2a",
     "Action",
     "Adapter",
     "Answers",

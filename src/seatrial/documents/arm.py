@@ -220,6 +220,38 @@ class Mcp(Part):
         return self
 
 
+class A2a(Part):
+    """The agent speaks A2A: a message per turn, in one context per trial. Needs the extra `seatrial[a2a]`."""
+
+    type: Literal["a2a"]
+    url: str = Field(pattern=r"^https?://[^?#\s]+$")
+    """Where its card is found, at `/.well-known/agent-card.json` below. It is spoken to at this host only, over the
+    JSON-RPC or the HTTP+JSON binding, as its card says."""
+    card: str | None = Field(default=None, min_length=1)
+    """The path of its card below `url`, where that is another one."""
+    metadata: Body = Field(default_factory=dict)
+    """Of each message. Placeholders as in `request` of an `http` arm: `{{mcp}}` and `{{settings}}` are how the agent
+    hears of its tools and settings, where `headers` do not say so."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Sent with each request. `{NAME}` stands for a variable named in `pass_env`; placeholders as in `metadata`, but
+    for what belongs to a turn."""
+    pass_env: tuple[str, ...] = ()
+    """Names of environment variables that may be used; their values are kept out of every file."""
+    response: AnswerShape = AnswerShape()
+    """Where in the task or message that answers (in the JSON of A2A 1.0) the reply stands. Left out: the text of the
+    message; of a task that of its artifacts, else of its status."""
+
+    @field_validator("url")
+    @classmethod
+    def _leads_to_a_host(cls, url: str) -> str:
+        return _address(url)
+
+    @model_validator(mode="after")
+    def _knows_its_variables(self) -> A2a:
+        _check_variables(_filled_headers(self.headers), self.pass_env)
+        return self
+
+
 class OpenAI(Part):
     """A model behind an OpenAI-compatible endpoint: Seatrial is the agent, and runs the loop over the tools."""
 
@@ -345,7 +377,9 @@ class Recorded(Part):
     """JSON-lines files (`.gz` too), relative to the repository's root."""
 
 
-Adapter = Annotated[Command | Http | Mcp | OpenAI | Python | Recorded, Field(discriminator="type")]
+Adapter = Annotated[
+    A2a | Command | Http | Mcp | OpenAI | Python | Recorded, Field(discriminator="type")
+]
 
 
 def starts_a_program(adapter: Adapter) -> bool:
@@ -378,8 +412,8 @@ class ArmLimits(Part):
     at_once: StrictInt | None = Field(default=None, ge=1)
     """Trials of this arm side by side, at most."""
     requests_per_minute: StrictInt | None = Field(default=None, ge=1)
-    """To the endpoint of an `openai` arm, the service of an `http` arm or the `url` of an `mcp` arm, by all trials of a
-    run together."""
+    """To the endpoint of an `openai` arm, the service of an `http` or `a2a` arm or the `url` of an `mcp` arm, by all
+    trials of a run together."""
     tokens_per_minute: StrictInt | None = Field(default=None, ge=1)
     """Read and written together, by what the endpoint reports."""
 
@@ -445,7 +479,7 @@ class Arm(Document):
         if isinstance(self.adapter, OpenAI) and self.model is None:
             raise ValueError("an `openai` arm needs its pinned model: `model: {name: …}`")
         paced = (self.limits.requests_per_minute, self.limits.tokens_per_minute) != (None, None)
-        sent_here = isinstance(self.adapter, OpenAI | Http) or (
+        sent_here = isinstance(self.adapter, A2a | Http | OpenAI) or (
             isinstance(self.adapter, Mcp) and self.adapter.url is not None
         )
         if paced and not sent_here:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seatrial.documents.arm import Arm, Command, Http, Mcp, OpenAI, Python, Recorded
+from seatrial.documents.arm import A2a, Arm, Command, Http, Mcp, OpenAI, Python, Recorded
 from seatrial.documents.patterns import escapes, literal, module_files
 
 ADAPTER = "adapter"
@@ -37,5 +37,5 @@ def _named_by_adapter(arm: Arm) -> tuple[str, ...]:
             return module_files(function.partition(":")[0])
         case Recorded(files=files):
             return tuple(literal(file) for file in files)
-        case Http() | OpenAI():
+        case A2a() | Http() | OpenAI():
             return ()

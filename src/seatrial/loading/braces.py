@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from seatrial.documents import Answers, Arm, Case, Http, Mcp, Persona, placeholders, requests
+from seatrial.documents import A2a, Answers, Arm, Case, Http, Mcp, Persona, placeholders, requests
 from seatrial.documents.placeholders import TRIAL_NAMES
 from seatrial.documents.solution import called
 from seatrial.loading.library import Found, Library
@@ -65,13 +65,15 @@ def _of_solution(case: Case, written: Any) -> Iterator[Mistake]:
 def _of_arm(arm: Arm, written: Any) -> Iterator[Mistake]:
     """What an arm sends to an agent in a form of its own."""
     adapter = arm.adapter
-    if not isinstance(written, dict) or not isinstance(adapter, Http | Mcp):
+    if not isinstance(written, dict) or not isinstance(adapter, A2a | Http | Mcp):
         return
     everything = (*requests.OF_TRIAL, *requests.OF_TURN)
     of_trial = tuple(name for name in requests.IN_HEADERS if name not in requests.OF_TURN)
     places: dict[tuple[str, ...], tuple[str, ...]]
     if isinstance(adapter, Mcp):
         places = {("arguments",): everything, ("headers",): of_trial, ("url",): ()}
+    elif isinstance(adapter, A2a):
+        places = {("metadata",): everything, ("headers",): of_trial, ("url",): (), ("card",): ()}
     else:
         places = {
             ("request",): everything,

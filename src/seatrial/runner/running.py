@@ -76,11 +76,18 @@ def equip(
         fixtures: the worlds, servers and people that these cases and arms lean on.
 
     Raises:
-        UsageError: a variable that an arm or a fixture hands on is not set.
+        UsageError: a variable that an arm or a fixture hands on is not set, or what talks to an arm's agent is not
+            installed.
         FunctionError: a function that a check names cannot be had.
         InvalidDocuments: the recordings of an arm cannot be read.
     """
     used = tuple(used)
+    lacking = {arm.id: what for arm in used if (what := arms.lacking(arm))}
+    if lacking:
+        raise UsageError(
+            f"not installed, but needed by arm {', '.join(lacking)}: {', '.join({*lacking.values()})}",
+            hint=" ".join(["pip install", *(f"'{what}'" for what in sorted({*lacking.values()}))]),
+        )
     environ = dict(os.environ if environ is None else environ)
     of_arms = {arm.id: arms.variables(arm) for arm in used}
     of_fixtures = {fixture.id: fixture.variables() for fixture in fixtures}
