@@ -87,6 +87,14 @@ async def end(process: anyio.abc.Process, variable: str, value: str) -> None:
     _started.discard(process.pid)
 
 
+async def let_go(process: anyio.abc.Process) -> None:
+    """A process that has ended by itself needs nothing more; what it started goes on."""
+    assert process.returncode is not None
+    with anyio.move_on_after(KILL_SECONDS):
+        await process.aclose()
+    _started.discard(process.pid)
+
+
 async def clear(run: str) -> None:
     """Take away what a run that was killed left behind: processes (Linux only) and folders."""
     await sweep("SEATRIAL_RUN", run)

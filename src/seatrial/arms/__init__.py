@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from typing import assert_never
 
-from seatrial.arms import command, http, mcp, openai, python
+from seatrial.arms import command, http, mcp, openai, per_turn, python
 from seatrial.arms.connections import Connections, connections
 from seatrial.arms.recorded import Recordings
 from seatrial.arms.recorded import read as recordings
@@ -52,7 +52,8 @@ async def open(arm: Arm, seat: Seat, shared: Connections) -> AsyncIterator[Conve
             async with a2a.open(adapter, seat, shared, arm.limits) as talk:
                 yield talk
         case Command() as adapter:
-            async with command.open(adapter, seat) as conversation:
+            opening = command.open if adapter.per_turn is None else per_turn.open
+            async with opening(adapter, seat) as conversation:
                 yield conversation
         case Http() as adapter:
             yield http.Conversation(adapter, seat, shared, arm.limits)

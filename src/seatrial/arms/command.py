@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -92,14 +92,7 @@ class Conversation:
         self._put_aside()
         self._since = 0
         self._broken = True  # until there is a reply; also when the wait for it is cancelled
-        request = {
-            "type": "turn",
-            "turn": turn,
-            "text": text,
-            "history": self._history,
-            "now": self._seat.now,
-        }
-        line = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        line = turn_line(turn, text, self._history, self._seat)
         outcome: Reply | ArmError | None = None
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._send, line)
@@ -293,12 +286,36 @@ class Conversation:
         self._unread.clear()
 
 
+def turn_line(turn: int, text: str, history: Sequence[Mapping[str, str]], seat: Seat) -> bytes:
+    """A turn as a program is told it on stdin."""
+    request = {
+        "type": "turn",
+        "turn": turn,
+        "text": text,
+        "history": history,
+        "now": seat.now,
+    }
+    return json.dumps(request, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
 async def _start(adapter: Command, seat: Seat, folder: Path) -> anyio.abc.Process:
     environment, config = furnished(adapter, seat, folder)
-    command = [
-        sys.executable if part == "{python}" else part.replace("{config}", str(config))
-        for part in adapter.command
-    ]
+    return await launch([filled(word, config) for word in adapter.command], seat, environment)
+
+
+def filled(word: str, config: Path) -> str:
+    """A word of a command, with the interpreter and the path of the config file."""
+    return sys.executable if word == "{python}" else word.replace("{config}", str(config))
+
+
+async def launch(
+    command: Sequence[str], seat: Seat, environment: Mapping[str, str]
+) -> anyio.abc.Process:
+    """Start a program at the repository's root.
+
+    Raises:
+        ArmError: it cannot be started.
+    """
     try:
         return await processes.start(command, cwd=seat.root, env=environment)
     except (OSError, ValueError) as error:

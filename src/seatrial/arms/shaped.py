@@ -214,8 +214,19 @@ def session_in(value: Any, path: str | None, who: str) -> Session | None:
 def _usage(value: Any, shape: UsageShape | None, who: str) -> dict[str, Any] | None:
     if shape is None:
         return None
-    told = {key: _one(value, path, who) for key, path in shape.paths().items()}
+    told = {key: _counted(value, path, who) for key, path in shape.paths().items()}
     return {key: number for key, number in told.items() if number not in (None, MISSING)} or None
+
+
+def _counted(value: Any, path: str, who: str) -> Any:
+    """What stands under a path; where that is several numbers, their sum. What is no number is told by `reply_of`."""
+    if value is MISSING:
+        return MISSING
+    parts = [part for part in _all(value, path, who) if part is not None]
+    odd = [part for part in parts if isinstance(part, bool) or not isinstance(part, int | float)]
+    if odd or len(parts) < 2:
+        return (odd or parts or [MISSING])[0]
+    return sum(parts)
 
 
 def _one(value: Any, path: str | None, who: str) -> Any:

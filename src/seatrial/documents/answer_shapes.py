@@ -19,7 +19,7 @@ from seatrial.documents.json_path import JsonPath
 
 
 class UsageShape(Part):
-    """Where tokens and cost are told."""
+    """Where tokens and cost are told; where a path leads to several numbers, their sum counts."""
 
     input_tokens: JsonPath | None = None
     """Tokens read, those from a cache included."""

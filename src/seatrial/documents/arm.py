@@ -15,6 +15,7 @@ from seatrial.documents.base import Document, Id, Part, Texts
 from seatrial.documents.checks import CallOrStep
 from seatrial.documents.json_path import JsonPath
 from seatrial.documents.patterns import Patterns, RepositoryPath
+from seatrial.documents.programs import PerTurn, named
 from seatrial.documents.requests import Body, TurnBody
 
 VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -72,12 +73,15 @@ ONLY_STDIO: frozenset[ConfigFormat] = frozenset({"claude-desktop"})
 
 
 class Command(Part):
-    """A process per trial: JSON lines on stdin and stdout."""
+    """A program: a process per trial that takes JSON lines on stdin and stdout, or a process per turn (`per_turn`)."""
 
     type: Literal["command"]
     command: tuple[str, ...] = Field(min_length=1)
     """Program and arguments, run from the repository's root. `{python}` is the running interpreter,
-    `{config}` the path of the config file."""
+    `{config}` the path of the config file. With `per_turn`, `{text}` is what the person says, and `{session}` an id
+    (a UUID) that the agent is to give the conversation."""
+    per_turn: PerTurn | None = None
+    """For a program that answers one turn and ends: how it is told the turn, goes on, and answers."""
     config_format: ConfigFormat | None = None
     """The runtime that the config file is written for, in its form and where it looks for it, within the
     trial's own folder. Left out: the `mcpServers` file that most read."""
@@ -92,6 +96,16 @@ class Command(Part):
     @model_validator(mode="after")
     def _can_reach_its_tools(self) -> Command:
         _check_transport(self.config_format, self.config_transport)
+        return self
+
+    @model_validator(mode="after")
+    def _hears_what_is_said(self) -> Command:
+        if self.per_turn is not None:
+            self.per_turn.check(self.command)
+        elif lost := [name for name in ("text", "session") if named(self.command, name)]:
+            raise ValueError(
+                f"`{{{lost[0]}}}` stands for something in a program that is started for each turn; write `per_turn`"
+            )
         return self
 
 

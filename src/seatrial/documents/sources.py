@@ -26,13 +26,15 @@ def patterns(arm: Arm) -> dict[str, tuple[str, ...]]:
 def _named_by_adapter(arm: Arm) -> tuple[str, ...]:
     match arm.adapter:
         case Command(command=words) | Mcp(command=words):
+            if isinstance(arm.adapter, Command) and arm.adapter.per_turn is not None:
+                words += arm.adapter.per_turn.later
             named: list[str] = []
             for before, word in zip(("", *words), words, strict=False):
                 if before == "-m":
                     named += module_files(word)
                 elif "/" in word or "." in word:
                     named.append(literal(word))
-            return tuple(named)
+            return tuple(dict.fromkeys(named))
         case Python(function=function):
             return module_files(function.partition(":")[0])
         case Recorded(files=files):
