@@ -35,6 +35,7 @@ DELTAS = (
     {"event": "delta", "add": "$.delta.text"},
     {"where": {"$.type": "stop"}, "usage": {"output_tokens": "$.out"}, "model": "$.model"},
     {"event": "error", "error": "$.message"},
+    {"data": "ping"},
     {"data": "[DONE]", "end": True},
 )
 
@@ -104,6 +105,13 @@ def test_a_conversation_is_begun_once_and_named_in_the_address_of_each_turn():
     assert it.asked == ["POST /turns/t1", turn, turn]
     assert it.received[0] == {"new": "t1"}
     assert it.headers[1]["X-Thread"] == 'no. ["kind"] s3cret'
+
+
+def test_a_conversation_called_like_a_folder_stays_a_name_in_the_address():
+    with turn_service(lambda body: (200, {"text": "ok", "id": ".."})) as it:
+        talk(it, "One.", path="/{{session}}/x", begin={"url": it.url, "session": "$.id"})
+
+    assert it.asked == ["POST /turn", "POST /turn/%2E%2E/x"]
 
 
 def test_a_cookie_is_kept_within_its_conversation():
@@ -188,6 +196,7 @@ def test_events_come_to_a_reply():
         ("delta", {"delta": {"text": None}}),
         ("delta", {"delta": {"text": "Hel"}}),
         ("delta", {"delta": {"text": "lo\u2028 🚲"}}),
+        ("delta", "ping"),
         ("unknown", {"delta": {"text": "not this"}}),
         (None, {"type": "stop", "out": 2, "model": "m-1"}),
         (None, "[DONE]"),

@@ -69,6 +69,19 @@ def test_the_form_in_which_an_agent_is_asked_is_compared_key_by_key():
     )
 
 
+def test_keys_that_only_one_type_of_adapter_has_are_shown_where_they_say_something():
+    one = {"type": "python", "target": "shop.agent:build"}
+    other = {"type": "http", "url": "http://127.0.0.1:1/turn"}
+    written = [bike_shop.arm(id, adapter) for id, adapter in (("cool", one), ("warm", other))]
+    bike_shop.write_tree(Path(), bike_shop.catalog(bike_shop.case("a"), *written))
+
+    done = seatrial("diff", "arm", "cool", "warm")
+
+    assert '  adapter.type: "python" → "http"\n' in done.stdout
+    assert '  adapter.url: – → "http://127.0.0.1:1/turn"\n' in done.stdout
+    assert "– → –" not in done.stdout
+
+
 def test_arms_that_are_alike_differ_in_nothing():
     arms({"title": "One"}, {"title": "Other"})
 

@@ -70,9 +70,7 @@ class Filling:
         Raises:
             ArmError: as for `body`.
         """
-        filled: str = placeholders.fill(
-            template, lambda name: quote(_text(self._value(name)), safe="")
-        )
+        filled: str = placeholders.fill(template, lambda name: _one_name(self._value(name)))
         return filled
 
     def headers(self, templates: Mapping[str, str]) -> dict[str, str]:
@@ -169,6 +167,11 @@ def _variable(name: str, seat: Seat) -> str:
     if name not in seat.environ:
         raise ArmError("agent_unreachable", f"the environment variable {name} is not set")
     return seat.environ[name]
+
+
+def _one_name(value: Any) -> str:
+    name = quote(_text(value), safe="")
+    return name if name.strip(".") else name.replace(".", "%2E")
 
 
 def _present(value: Any) -> Any:

@@ -70,7 +70,8 @@ class EventRule(Part):
     where: dict[JsonPath, Scalar] = Field(default_factory=dict)
     """Path in the event's data → what must stand there."""
     data: str | None = Field(default=None, min_length=1)
-    """The whole of the event's data, as text: for what is no JSON, such as `[DONE]`."""
+    """The whole of the event's data, as text: for what is no JSON, such as `[DONE]`. A rule with nothing else says that
+    such an event means nothing, for example `ping`."""
     add: JsonPath | None = None
     """Text that the reply goes on with."""
     text: JsonPath | None = None
@@ -88,9 +89,8 @@ class EventRule(Part):
 
     @model_validator(mode="after")
     def _means_something(self) -> EventRule:
-        if not any(
-            (self.add, self.text, self.session, self.model, self.usage, self.error, self.end)
-        ):
+        meanings = (self.add, self.text, self.session, self.model, self.usage, self.error)
+        if self.data is None and not self.end and not any(meanings):
             raise ValueError(
                 "write what the event means: `add`, `text`, `session`, `model`, `usage`, `error` or `end`"
             )

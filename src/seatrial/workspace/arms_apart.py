@@ -101,6 +101,8 @@ def _of_values(path: str, old: Any, new: Any) -> Iterator[Change]:
     if len(texts) == 2 and any("\n" in text for text in texts):
         lines = _unified(texts[0], texts[1], "", "")
     before, after = (None if value is _ABSENT else value for value in (old, new))
+    if before is None and after is None:
+        return  # one of them does not even have the key: adapters of two types
     yield Change(_component(path), path, before, after, lines)
 
 
