@@ -7,7 +7,7 @@ async def asks_which(text, seat):
     """Asks which bike and for whom, then rents it."""
     known = seat.state
     known["bike"] = next(iter(re.findall(r"\bb-\d\b", text)), known.get("bike"))
-    known["renter"] = next(iter(re.findall(r"\bI am (\w+)", text)), known.get("renter"))
+    known["renter"] = next(iter(re.findall(r"\bI am ([\w-]+)", text)), known.get("renter"))
     if known["bike"] is None:
         return "Which bike would you like?"
     if known["renter"] is None:
@@ -28,7 +28,7 @@ async def looks_then_rents(text, seat):
     if not seat.history:
         await seat.call("get_bike", bike=bike)
         return f"Yes, {bike} is free. Shall I rent it out to you?"
-    await seat.call("rent", bike=bike, renter=re.findall(r"\bI am (\w+)", text)[0])
+    await seat.call("rent", bike=bike, renter=re.findall(r"\bI am ([\w-]+)", text)[0])
     return f"Done: {bike} is yours."
 
 

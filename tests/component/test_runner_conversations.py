@@ -62,10 +62,10 @@ def scripted(**changes: Any) -> Case:
 
 
 def tried(
-    tmp_path: Path, case: Case, agent: str, *people: Persona, trials: int = 1
+    tmp_path: Path, case: Case | list[Case], agent: str, *people: Persona, trials: int = 1
 ) -> list[tuple[TrialRecord, Trace]]:
     arm = bike_shop.arm("x", {"type": "python", "target": f"talkers:{agent}"})
-    catalog = bike_shop.catalog(case, arm)
+    catalog = bike_shop.catalog(*(case if isinstance(case, list) else [case]), arm)
     fixtures = {**catalog.fixtures, **{person.id: person for person in people}}
     (tmp_path / "talkers.py").write_bytes((AGENTS / "talkers.py").read_bytes())
     return carried_out(tmp_path, replace(catalog, fixtures=fixtures), trials=trials)
@@ -360,7 +360,8 @@ def test_a_trial_that_a_person_spoilt_is_run_again_with_a_note(tmp_path: Path):
     person = persona(opening="I am {{run}}.", rules=rules, max_turns=3, exit_intents={})
     case = spoken(checks=[{"check": "ended_as", "ended": "goal_achieved"}])
 
-    ended = tried(tmp_path, case, "echoes", person, trials=40)
+    cases = [case.model_copy(update={"id": f"spoken-{number}"}) for number in range(40)]
+    ended = tried(tmp_path, cases, "echoes", person)
 
     again = [record for record, _ in ended if record.retried]
     assert again

@@ -2,20 +2,24 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from tests import bike_shop
+from tests.shop_trials import carried_out
+from tests.traces import stands_in
 
 from seatrial import plan, runner, store
 from seatrial.checks.again import grade_again
-from seatrial.documents import Case
+from seatrial.documents import Answers, Case
 from seatrial.errors import UsageError
 from seatrial.records import Manifest, PlannedCase, TrialRecord
 from seatrial.trace import Called, Replied, Said, Trace
@@ -364,6 +368,44 @@ def test_listener_that_fails_ends_the_run_with_its_own_error(tmp_path: Path):
         _run(tmp_path, "rents", trials=4, tell=tell)
 
 
+def test_further_trials_of_a_case_are_told_apart_by_their_number(tmp_path: Path):
+    cases = [bike_shop.case(), bike_shop.case("another")]
+
+    ended = _run(tmp_path, "rents", cases=cases, trials=3)
+
+    tokens = {(trace.case, trace.number): trace.run_token for _, trace in ended}
+    one, other = tokens["rent-a-bike", 1], tokens["another", 1]
+    assert one != other
+    assert re.fullmatch("[a-z2-7]{10}", one)
+    assert tokens["rent-a-bike", 2] == f"{one}-2"
+    assert tokens["rent-a-bike", 3] == f"{one}-3"
+    assert tokens["another", 3] == f"{other}-3"
+
+
+def test_the_values_of_a_matrix_stand_in_mocked_answers(tmp_path: Path):
+    """Beside what the trial stands for, and with their own type."""
+    answers = Answers.model_validate({
+        "kind": "fixture", "type": "answers", "id": "mocked",
+        "tools": {"get_bike": {"rules": [{"answer": {
+            "bike": "{{matrix.bike.id}}", "gears": "{{matrix.bike.gears}}", "for": "{{run}}"}}]}},
+    })  # fmt: skip
+    case = bike_shop.case(
+        answers="mocked",
+        expansion={"of": "rent", "values": {"bike": {"id": "b-1", "gears": 7}}},
+        checks=[{"check": "tool_called", "tool": "get_bike"}],
+    )
+    catalog = bike_shop.catalog(
+        case, bike_shop.arm("x", {"type": "python", "target": "shop_agents:looks_for_others"})
+    )
+    catalog = replace(catalog, fixtures={**catalog.fixtures, "mocked": answers})
+    (tmp_path / "shop_agents.py").write_bytes((AGENTS / "shop_agents.py").read_bytes())
+
+    ((_, trace),) = carried_out(tmp_path, catalog, trials=1)
+
+    call = next(e for e in trace.events if isinstance(e, Called) and e.tool == "get_bike")
+    assert json.loads(call.answer.text) == {"bike": "b-1", "gears": 7, "for": trace.run_token}
+
+
 @pytest.mark.parametrize("kind", ["python", "command", "http"])
 def test_no_trial_finds_a_mark_of_another(tmp_path: Path, kind: str):
     case = bike_shop.case(turns=[{"say": "I am {{run}}."}, {"say": "I am {{run}}."}])
@@ -382,7 +424,7 @@ def test_no_trial_finds_a_mark_of_another(tmp_path: Path, kind: str):
     for _, trace in ended:
         assert len(trace.replies) == 2, trace
         found = " ".join(reply.text for reply in trace.replies)
-        assert [token for token in tokens - {trace.run_token} if token in found] == []
+        assert [t for t in tokens - {trace.run_token} if stands_in(t, found)] == []
         assert trace.run_token not in trace.replies[0].text
 
 

@@ -226,3 +226,58 @@ def test_expansions_are_written_by_nobody():
     (problem,) = told(harbour.CASE + "expansion: {of: x, values: {}}\n")
 
     assert problem.startswith("cases/take.yaml:22:1: unknown key `expansion`")
+
+
+# --- in what a case leans on ---
+
+STORM = harbour.FILES["fixtures/storm.yaml"].replace("wind: 9", 'wind: "{{matrix.wind}}"')
+WINDY = harbour.TALK.replace("group: clarify\n", "group: clarify\nmatrix: {wind: [3, 9]}\n")
+
+
+def test_mocked_answers_may_name_what_every_case_has_that_leans_on_them():
+    catalog = load(harbour.CASE, {"fixtures/storm.yaml": STORM, "cases/talk.yaml": WINDY})
+
+    case = catalog.cases["weather-in-turns--wind.9"]
+    assert case.lookup == {"matrix.wind": 9}
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        (harbour.TALK, "8:10: fixture `storm` names `{{matrix.wind}}`, which this case has not"),
+        (
+            WINDY.replace("wind:", "winds:"),
+            "9:10: fixture `storm` names `{{matrix.wind}}`, which this case has not; did you mean `{{matrix.winds}}`?",
+        ),
+    ],
+)
+def test_a_case_without_a_value_that_its_mocked_answers_name_is_told(case: str, said: str):
+    found = told(harbour.CASE, {"fixtures/storm.yaml": STORM, "cases/talk.yaml": case})
+
+    assert found == [f"cases/talk.yaml:{said}"]
+
+
+def test_persons_may_name_values_of_the_matrix():
+    person = (
+        "kind: fixture\ntype: persona\nid: ada\ngoal: A berth.\nopening: I have a {{matrix.boat}}.\n"
+        "rules: [{ends: goal_achieved}]\n"
+    )
+    plain = harbour.CASE.replace(
+        "task: Berth b-1 for the gull, please. My word is {{run}}.\n", "persona: ada\n"
+    )
+    boats = plain.replace("group: task\n", "group: task\nmatrix: {boat: [gull]}\n")
+
+    case = load(boats, {"fixtures/ada.yaml": person}).cases["take-a-berth--boat.gull"]
+    assert case.persona == ("ada",)
+
+    assert told(plain, {"fixtures/ada.yaml": person}) == [
+        "cases/take.yaml:9:10: fixture `ada` names `{{matrix.boat}}`, which this case has not"
+    ]
+
+
+def test_nothing_is_put_into_the_texts_of_a_suite():
+    suite = harbour.SUITE + "title: For {{run}}\n"
+
+    (problem,) = told(harbour.CASE, {"suites/all.yaml": suite + "budget: 5 EUR\n"})
+
+    assert problem == "suites/all.yaml:7:8: `{{run}}` stands for nothing. None is known here"

@@ -221,8 +221,8 @@ class Persona(Document):
         """Environment variables that it needs; their values are secrets."""
         return (self.model.key,) if self.model is not None and self.model.key else ()
 
-    def filled(self, lookup: Mapping[str, str]) -> Persona:
-        """The person with `{{run}}`, `{{today}}` and `{{now}}` replaced in all it knows and says."""
+    def filled(self, lookup: Mapping[str, Any]) -> Persona:
+        """The person with what a trial stands for and the values of a matrix put into all it knows and says."""
         raw = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
         if next(placeholders.names(raw), None) is None:
             return self

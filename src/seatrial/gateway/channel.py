@@ -61,7 +61,7 @@ class Channel:
             of_servers: servers by name that have rights of their own, in place of these; None for everything.
             answers: mocked answers for read-only tools of these servers.
             calls_limit: how many tool calls are carried out; None for any number.
-            lookup: what `{{run}}`, `{{today}}` and `{{now}}` stand for in mocked answers.
+            lookup: what `{{run}}`, `{{today}}`, `{{now}}` and the values of a matrix stand for in mocked answers.
             shown: tools that the agent is shown under other descriptions than their server's.
             denials: by server, by which of its errors it refuses a call itself.
             seed: of the trial; what mocks draw at random is drawn from it.

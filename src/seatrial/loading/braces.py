@@ -6,7 +6,18 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from seatrial.documents import A2a, Answers, Arm, Case, Http, Mcp, Persona, placeholders, requests
+from seatrial.documents import (
+    A2a,
+    Answers,
+    Arm,
+    Case,
+    Http,
+    Mcp,
+    Persona,
+    Suite,
+    placeholders,
+    requests,
+)
 from seatrial.documents.placeholders import TRIAL_NAMES
 from seatrial.documents.solution import called
 from seatrial.loading.library import Found, Library
@@ -32,7 +43,7 @@ def unknown_placeholders(library: Library) -> Found:
             yield draft, mistake
     for draft, _ in library.of(Persona):
         if draft.value is not None:
-            for mistake in _unknown(draft.value, (), TRIAL_NAMES.__contains__, _OF_CASES):
+            for mistake in _unknown(draft.value, (), _of_conversation, _OF_CASES):
                 yield draft, mistake
     for draft, _ in library.of(Answers):
         if draft.value is not None:
@@ -41,6 +52,45 @@ def unknown_placeholders(library: Library) -> Found:
     for draft, arm in library.of(Arm):
         for mistake in _of_arm(arm, draft.value):
             yield draft, mistake
+    for draft, _ in library.of(Suite):
+        if draft.value is not None:
+            for mistake in _unknown(draft.value, (), lambda _: False, ()):
+                yield draft, mistake
+    yield from _values_of_no_matrix(library)
+
+
+def _values_of_no_matrix(library: Library) -> Found:
+    """A case leans on mocked answers or persons that name a value which the case does not have."""
+    named: dict[str, tuple[str, ...]] = {}
+    for fixture, document in (*library.of(Answers), *library.of(Persona)):
+        found = dict.fromkeys(
+            name for name in placeholders.names(fixture.value or ()) if _is_of_matrix(name)
+        )
+        if found:
+            named[document.id] = tuple(found)
+    if not named:
+        return
+    for draft, case in library.of(Case):
+        leans_on: list[tuple[Steps, str]] = [
+            (("persona", i), id) for i, id in enumerate(case.persona)
+        ]
+        if case.answers is not None:
+            leans_on.append((("answers",), case.answers))
+        for steps, id in leans_on:
+            for name in named.get(id, ()):
+                if name not in case.lookup:
+                    guess = closest(name, case.lookup)
+                    message = f"fixture `{id}` names `{{{{{cut(name)}}}}}`, which this case has not"
+                    message += f"; did you mean `{{{{{guess}}}}}`?" if guess else ""
+                    yield draft, Mistake(steps, message, code="unknown-placeholder")
+
+
+def _is_of_matrix(name: str) -> bool:
+    return name.startswith(placeholders.MATRIX)
+
+
+def _of_conversation(name: str) -> bool:
+    return name in TRIAL_NAMES or _is_of_matrix(name)
 
 
 def _of_solution(case: Case, written: Any) -> Iterator[Mistake]:
@@ -111,7 +161,7 @@ def _of_earlier(calls: int) -> Callable[[str], bool]:
 
 
 def _of_call(name: str) -> bool:
-    if name in TRIAL_NAMES or name == "uuid":
+    if name in TRIAL_NAMES or name == "uuid" or _is_of_matrix(name):
         return True
     if name.startswith(("args.", "state.")):
         return not name.endswith(".")
@@ -140,7 +190,7 @@ def _in_text(
     names = ", ".join(f"`{{{{{name}}}}}`" for name in known)
     hint = f"Known here: {names}" if names else "None is known here"
     for name in placeholders.names(text):
-        if name.startswith(placeholders.MATRIX) and name in known:
+        if _is_of_matrix(name) and name in known:
             message = (
                 f"`{{{{{cut(name)}}}}}` stands for nothing here: a value of a matrix names no other"
             )

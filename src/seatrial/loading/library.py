@@ -163,7 +163,8 @@ class Library:
         if document is None:
             self.complete = False
             return found
-        value = what.layer.value if what.odd else None
+        # No text of a suite may hold any placeholder, and there are few suites.
+        value = what.layer.value if what.odd or document.kind == "suite" else None
         self.drafts[document.kind, document.id] = Draft(
             document.kind, document, path, places, value, what.refers
         )

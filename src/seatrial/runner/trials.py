@@ -228,7 +228,7 @@ class Conductor:
         clock: Callable[[], float],
         bill: Bill,
     ) -> Course:
-        lookup = placeholders.of_trial(
+        lookup: dict[str, Any] = case.lookup | placeholders.of_trial(
             _token(self.run, trial, attempt), self.catalog.world(case.world, arm.id).now
         )
         begun = Trace(
@@ -245,7 +245,7 @@ class Conductor:
         return course
 
     async def _in_a_world(
-        self, case: Case, arm: Arm, course: Course, lookup: Mapping[str, str]
+        self, case: Case, arm: Arm, course: Course, lookup: Mapping[str, Any]
     ) -> None:
         fixture = self.placed.world(case, self.catalog.world(case.world, arm.id))
         token, seed = course.begun.run_token, course.begun.seed
@@ -326,7 +326,7 @@ class Conductor:
         arm: Arm,
         course: Course,
         channel: Channel,
-        lookup: Mapping[str, str],
+        lookup: Mapping[str, Any],
     ) -> None:
         seconds = case.limits.trial_seconds or arm.limits.trial_seconds
         conversation = None
@@ -351,7 +351,7 @@ class Conductor:
         course: Course,
         channel: Channel,
         conversation: arms.Conversation,
-        lookup: Mapping[str, str],
+        lookup: Mapping[str, Any],
     ) -> None:
         """Every turn of the case, until it is over or the agent makes one call too many."""
         one_turn = partial(exchange, case, arm, course, channel, conversation)
@@ -485,10 +485,14 @@ def _stop_watch() -> Callable[[], float]:
 
 
 def _token(run: str, trial: Trial, attempt: int = 1) -> str:
-    """Ten letters and digits that no other attempt at a trial has; nothing about the case can be read from it."""
+    """What no other attempt at a trial has: ten letters and digits, with `-2`, `-3` … from the second trial on.
+
+    Nothing about the case can be read from it. Trials of one case by one arm have the same letters in one run.
+    """
     again = f"\0{attempt}" if attempt > 1 else ""
-    data = f"{run}\0{trial.case}\0{trial.arm}\0{trial.number}{again}".encode()
-    return base64.b32encode(hashlib.sha256(data).digest())[:10].decode().lower()
+    data = f"{run}\0{trial.case}\0{trial.arm}{again}".encode()
+    letters = base64.b32encode(hashlib.sha256(data).digest())[:10].decode().lower()
+    return letters if trial.number == 1 else f"{letters}-{trial.number}"
 
 
 def _seed(seed: int, trial: Trial) -> int:
