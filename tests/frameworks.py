@@ -34,9 +34,14 @@ def librarian(body: dict[str, Any]) -> Step:
     def tool(name: str) -> str:
         return str(next(known for known in offered if known.endswith(name)))
 
-    asked = [_text(m["content"]) for m in body["messages"] if m["role"] == "user"][-1]
+    asked = " ".join(_text(m["content"]) for m in body["messages"] if m["role"] == "user")
     results = [_text(m["content"]) for m in body["messages"] if m["role"] == "tool"]
-    member, title = re.findall(r"member (\S+)\. May I have the book (\w+)\?", asked)[0]
+    member, title = (
+        (re.findall(words, asked) or [""])[0]
+        for words in (r"member (m-\d)\b", r"have the book (\w+)\?")
+    )
+    if not member:
+        return Says(text="Which member is it for?")
     if not results:  # both at once
         words = ({"word": title}, {"word": title.lower()})
         return Says(calls=[(tool("find_book"), word) for word in words], cached_tokens=40)

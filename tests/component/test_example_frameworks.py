@@ -46,6 +46,42 @@ def test_an_agent_of_a_framework_plays_the_cases_through_the_gateway(example: st
     assert {request["model"] for request in requests} == {"gpt-4.1-mini-2025-04-14"}
 
 
+def test_a_command_line_agent_is_started_for_each_turn_and_goes_on_under_its_session(
+    tmp_path: Path,
+):
+    python = frameworks.python()
+    shutil.copytree(EXAMPLES / "cli-agent", tmp_path, dirs_exist_ok=True)
+
+    run, requests = played(
+        python,
+        tmp_path,
+        "library-cli",
+        "--case",
+        "member-is-asked-for",
+        "--case",
+        "book-is-lent-out",
+    )
+
+    records = {record.case: record for record in run.records()}
+    detail = [(record.case, record.verdict, record.detail) for record in records.values()]
+    assert [verdict for _, verdict, _ in detail] == ["passed", "passed"], detail
+    lent = run.trace(records["member-is-asked-for"])
+    assert [reply.text for reply in lent.replies] == ["Which member is it for?", "Here is Tides."]
+    assert [(call.turn, call.tool) for call in lent.calls] == [
+        (2, "find_book"),
+        (2, "find_book"),
+        (2, "lend_book"),
+    ]
+    first, second = (reply.usage for reply in lent.replies)
+    assert first
+    assert second
+    assert (first.input_tokens, second.input_tokens) == (100, 300)
+    assert second.cached_input_tokens == 40
+    assert {record.served_model for record in records.values()} == {openai_chat.MODEL}
+    told = [[m["role"] for m in r["messages"]] for r in requests]
+    assert ["system", "user", "assistant", "user"] in told  # nothing of a turn is told twice
+
+
 def test_an_agent_of_a_framework_reaches_its_tools_over_stdio(tmp_path: Path):
     python = frameworks.python()
     shutil.copytree(EXAMPLES / "langgraph", tmp_path, dirs_exist_ok=True)
