@@ -15,6 +15,7 @@ from seatrial.arms.seat import Reply
 from seatrial.documents.answer_shapes import AnswerShape, EventRule, UsageShape
 from seatrial.errors import ArmError
 from seatrial.shapes import MISSING, ShapeError, first, found
+from seatrial.trace import MOST_COUNTED
 
 MOST_EVENTS = 50_000
 """Events of one reply."""
@@ -223,10 +224,15 @@ def _counted(value: Any, path: str, who: str) -> Any:
     if value is MISSING:
         return MISSING
     parts = [part for part in _all(value, path, who) if part is not None]
-    odd = [part for part in parts if isinstance(part, bool) or not isinstance(part, int | float)]
+    odd = [part for part in parts if not _is_count(part)]
     if odd or len(parts) < 2:
         return (odd or parts or [MISSING])[0]
     return sum(parts)
+
+
+def _is_count(part: Any) -> bool:
+    number = isinstance(part, int | float) and not isinstance(part, bool)
+    return number and 0 <= part <= MOST_COUNTED  # what is beyond cannot even be added up
 
 
 def _one(value: Any, path: str | None, who: str) -> Any:
