@@ -1,4 +1,4 @@
-"""Six operations of GitHub's API on loopback, with state: statuses, comments and pull requests of one repository.
+"""Some operations of GitHub's API on loopback, with state: what one repository has of statuses, comments and the like.
 
     with github_api.serving() as hub:
         ... GITHUB_API_URL=hub.url ...
@@ -38,6 +38,11 @@ LIST = "issues/list-comments"
 CREATE = "issues/create-comment"
 UPDATE = "issues/update-comment"
 PULL = "pulls/get"
+PULLS = "pulls/list"
+ARTIFACTS = "actions/list-workflow-run-artifacts"
+DOWNLOAD = "actions/download-artifact"
+BLOBS = "/blobs/"
+"""Where artifacts lie: another server, to which no token is to be sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +67,17 @@ SLOW_DOWN = Fails(
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Artifact:
+    """What a run of a workflow uploaded."""
+
+    run: int
+    name: str
+    data: bytes
+    """The zip archive."""
+    expired: bool = False
+
+
 @dataclass
 class Hub:
     """The repository while it is served."""
@@ -72,10 +88,19 @@ class Hub:
     comments: list[dict[str, Any]] = field(default_factory=list)
     pulls: dict[int, str] = field(default_factory=dict)
     """Number → head commit."""
+    heads: dict[int, int] = field(default_factory=dict)
+    """Number → id of the repository of its head; 1, the repository itself, where left out."""
+    closed: set[int] = field(default_factory=set)
+    """Pull requests that are not open."""
+    artifacts: list[Artifact] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     """Of each request, names in lower case."""
-    rights: set[str] = field(default_factory=lambda: {STATUS, STATUSES, LIST, CREATE, UPDATE, PULL})
+    rights: set[str] = field(
+        default_factory=lambda: {
+            STATUS, STATUSES, LIST, CREATE, UPDATE, PULL, PULLS, ARTIFACTS, DOWNLOAD,
+        }
+    )  # fmt: skip
     """Operations that the token may ask for."""
     writer: str = BOT
     """Who the token belongs to."""
@@ -219,6 +244,10 @@ class Handler(BaseHTTPRequestHandler):
         with hub.lock:
             hub.headers.append({name.lower(): value for name, value in self.headers.items()})
             hub.asked.append(found[0].id if found else f"{self.command} {url.path}")
+        if url.path.startswith(BLOBS):
+            if "authorization" in self.headers:
+                return self._answer(400, {"message": "a token was sent where it has no business"})
+            return self._answer(200, hub.artifacts[int(url.path.removeprefix(BLOBS)) - 1].data)
         if self.headers.get("authorization") != f"Bearer {TOKEN}":
             return self._answer(401, {"message": "Bad credentials"})
         if found is None:
@@ -291,11 +320,31 @@ class Handler(BaseHTTPRequestHandler):
                             comment["edits"] += 1
                             return 200, comment, {}
                     return 404, {"message": "Not Found"}, {}
-                case _:
-                    head = hub.pulls.get(int(names["pull_number"]))
-                    if head is None:
+                case "pulls/list":
+                    numbers = [
+                        number
+                        for number in sorted(hub.pulls, reverse=True)
+                        if query.get("state", "open") == "all" or number not in hub.closed
+                    ]
+                    return self._page([_pull(hub, number) for number in numbers], query)
+                case "actions/list-workflow-run-artifacts":
+                    listed = [
+                        {"id": id, "name": one.name, "expired": one.expired}
+                        for id, one in enumerate(hub.artifacts, 1)
+                        if one.run == int(names["run_id"])
+                        and one.name == query.get("name", one.name)
+                    ]
+                    return 200, {"total_count": len(listed), "artifacts": listed}, {}
+                case "actions/download-artifact":
+                    id = int(names["artifact_id"])
+                    if not 1 <= id <= len(hub.artifacts):
                         return 404, {"message": "Not Found"}, {}
-                    return 200, {"number": int(names["pull_number"]), "head": {"sha": head}}, {}
+                    return 302, b"", {"location": f"{hub.url}{BLOBS}{id}"}
+                case _:
+                    number = int(names["pull_number"])
+                    if number not in hub.pulls:
+                        return 404, {"message": "Not Found"}, {}
+                    return 200, _pull(hub, number), {}
 
     def _page(self, items: list[Any], query: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
         size = min(100, int(query.get("per_page", "30")))
@@ -305,6 +354,14 @@ class Handler(BaseHTTPRequestHandler):
             where = f"http://{self.headers['host']}{urlsplit(self.path).path}"
             headers["link"] = f'<{where}?per_page={size}&page={page + 1}>; rel="next"'
         return 200, items[(page - 1) * size : page * size], headers
+
+
+def _pull(hub: Hub, number: int) -> dict[str, Any]:
+    return {
+        "number": number,
+        "state": "closed" if number in hub.closed else "open",
+        "head": {"sha": hub.pulls[number], "repo": {"id": hub.heads.get(number, 1)}},
+    }
 
 
 def _units(text: str) -> int:

@@ -102,6 +102,7 @@ class Api:
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
         again: bool = True,
+        redirected: bool = False,
     ) -> Reply:
         """Make a request.
 
@@ -112,6 +113,7 @@ class Api:
             query: behind the path.
             again: make it again where it came to nothing by itself; not for what must not be done twice,
                 which a lost answer may hide. A refusal for asking too much did nothing, and is waited for in any case.
+            redirected: the good answer is the address of something else, which becomes the reply's value.
 
         Raises:
             ForgeError: there is no good answer.
@@ -122,7 +124,7 @@ class Api:
         while True:
             attempt += 1
             try:
-                return self._once(method, path, body, query)
+                return self._once(method, path, body, query, redirected)
             except _Busy as refusal:
                 if attempt == ATTEMPTS or not self.wait(refusal.seconds):
                     raise refusal.error from None
@@ -131,6 +133,41 @@ class Api:
                     raise
                 if not self.wait(backoff(attempt)):
                     raise
+
+    def download(self, path: str, most: int) -> bytes:
+        """What an API's answer sends one on to: an archive that lies elsewhere, where the token has no business.
+
+        Args:
+            path: behind the API's address.
+            most: bytes that it may have.
+
+        Raises:
+            ForgeError: it is not to be had, or is larger.
+        """
+        where = self.ask("GET", path, redirected=True).value
+        _, wrong = _host(where)
+        if wrong is not None:
+            raise wrong
+        try:
+            with (
+                httpx.Client(timeout=_TIMEOUT_SECONDS) as client,
+                client.stream("GET", where) as response,
+            ):
+                if response.status_code != 200:
+                    raise ForgeError(
+                        f"{self.host} sent on to an archive that is not there "
+                        f"({response.status_code}): GET {path}",
+                        status=response.status_code,
+                    )
+                data = bytearray()
+                for chunk in response.iter_bytes():
+                    data += chunk
+                    if len(data) > most:
+                        raise ForgeError(f"GET {path} gives more than {most:,} bytes")
+        except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, UnicodeError) as error:
+            why = printable(str(error) or type(error).__name__)
+            raise ForgeError(f"no answer where {self.host} sent on to: {why}") from error
+        return bytes(data)
 
     def pages(self, path: str, **query: str) -> Iterator[Any]:
         """The items of a list, page by page.
@@ -161,6 +198,7 @@ class Api:
         path: str,
         body: Mapping[str, Any] | None,
         query: Mapping[str, Any] | None,
+        redirected: bool,
     ) -> Reply:
         try:
             with self._client.stream(method, path, json=body, params=query) as response:
@@ -176,7 +214,9 @@ class Api:
             raise ForgeError(f"no answer from {self.host}: {why}", passing=True) from error
         except (httpx.InvalidURL, UnicodeError) as error:
             raise ForgeError(f"{self.host} is no address: {printable(str(error))}") from error
-        if 200 <= response.status_code < 300:
+        if redirected and response.status_code in {302, 307}:
+            return Reply(response.headers.get("location", ""), False)
+        if 200 <= response.status_code < 300 and not redirected:
             return Reply(self._json(bytes(data)), "next" in response.links)
         refused = self._refused(method, path, response, bytes(data))
         seconds = self._busy(response, refused.message)

@@ -76,7 +76,19 @@ def unruled(subject: Subject, mark: str, why: str, url: str) -> str:
     )
 
 
-def ruled(told: Told, forge: Forge, subject: Subject, mark: str, url: str) -> str:
+def self_reported(subject: Subject) -> str:
+    """What stands before the ruling of a run that whoever proposes the change controls."""
+    return (
+        "> [!CAUTION]\n> **Self-reported by an untrusted run of a fork.** Whoever wrote this change decided what that "
+        "run did, so this opens no gate. A maintainer who has read the change runs the commit "
+        f"{_commit(subject)} by hand: the workflow's form, with the number of this pull request and the whole name "
+        "of the commit."
+    )
+
+
+def ruled(
+    told: Told, forge: Forge, subject: Subject, mark: str, url: str, *, caution: str = ""
+) -> str:
     """The comment on a ruling, of at most `forge.comment_bytes` bytes.
 
     Args:
@@ -85,8 +97,10 @@ def ruled(told: Told, forge: Forge, subject: Subject, mark: str, url: str) -> st
         subject: the change.
         mark: the line it begins with.
         url: where the status leads.
+        caution: Markdown that stands before all of it.
     """
-    parts = [mark, *_head(told, forge.comment_bytes // 3), _about(told, subject, url)]
+    before = [mark, caution] if caution else [mark]
+    parts = [*before, *_head(told, forge.comment_bytes // 3), _about(told, subject, url)]
     left = forge.comment_bytes - _RESERVE - _size(parts)
     first = [_case(told, case, forge) for case in told.cases[:SHOWN]]
     shown, left = _fitting(first, left)

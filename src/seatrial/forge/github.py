@@ -11,6 +11,7 @@ from seatrial.errors import ForgeError
 from seatrial.escaping import legible
 from seatrial.forge.asking import ATTEMPTS, PATIENCE_SECONDS, Api
 from seatrial.forge.model import State, Status, Subject
+from seatrial.forge.runs import Runs
 
 VERSION = "2022-11-28"
 AUTHOR = "github-actions[bot]"
@@ -117,6 +118,11 @@ class GitHub:
             return True
         found = self._api.ask("GET", f"{self._path}/pulls/{number}").value
         return bool(_get(_get(found, "head"), "sha") == self._subject.commit)
+
+    @property
+    def runs(self) -> Runs:
+        """Runs of workflows in the repository, and the pull requests they are of."""
+        return Runs(self._api, self._subject.repository)
 
     def comment(self, marker: str, body: str) -> None:
         """Replace our comment that begins with `marker`; write it where there is none.

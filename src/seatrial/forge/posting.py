@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from seatrial.errors import ForgeError
 from seatrial.forge.model import Forge, State, Status, Subject
 
@@ -11,9 +13,9 @@ def post(
     subject: Subject,
     status: Status,
     marker: str,
-    body: str,
+    body: str | None,
     *,
-    if_running: bool = False,
+    over: Collection[State | None] | None = None,
 ) -> tuple[ForgeError, ...]:
     """Set the status, then write the comment where there is a pull request.
 
@@ -24,22 +26,23 @@ def post(
         subject: the change.
         status: of its commit.
         marker: that the comment begins with.
-        body: the comment.
-        if_running: do nothing where the status of that name is not RUNNING: somebody has told the end already.
+        body: the comment; None where none is written.
+        over: do nothing where the status of that name has another state than one of these (None: there is none yet),
+            because somebody has told the end already. Left out, whatever there is is replaced.
 
     Returns:
         What went wrong. A comment is tried even where the status was refused: its right is another one.
     """
     failures = []
     try:
-        if if_running and forge.told(status.context) is not State.RUNNING:
+        if over is not None and forge.told(status.context) not in over:
             return ()
         forge.tell(status)
     except ForgeError as error:
         failures.append(error)
         if error.status is None:
             return tuple(failures)  # nobody can be asked, and all patience may be spent
-    if subject.pull_request is None:
+    if subject.pull_request is None or body is None:
         return tuple(failures)
     try:
         if forge.is_newest():
