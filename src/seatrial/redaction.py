@@ -16,6 +16,11 @@ from urllib.parse import quote, quote_plus
 SHORTEST = 6
 """Shorter values are no secrets: `true` or `info` stands in every other text."""
 
+LISTED = "SEATRIAL_SECRETS"
+"""The environment variable that names, with blanks between them, variables which hold secrets."""
+ALWAYS = ("GITHUB_TOKEN", "GH_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+"""Variables that hold one wherever they are set."""
+
 Redactor = Callable[[Any], Any]
 """Gives a JSON value with every secret in its texts replaced."""
 
@@ -32,7 +37,7 @@ def redactor(secrets: Mapping[str, str]) -> Redactor | None:
     names: dict[str, str] = {}
     for name, value in secrets.items():
         if len(value) >= SHORTEST:
-            for form in _forms(value):
+            for form in forms(value):
                 names.setdefault(form, name)
     if not names:
         return None
@@ -54,7 +59,17 @@ def redactor(secrets: Mapping[str, str]) -> Redactor | None:
     return replaced
 
 
-def _forms(value: str) -> Iterator[str]:
+def listed(environment: Mapping[str, str]) -> dict[str, str]:
+    """Name → value of the secrets that an environment is said to hold, beside those which a document names.
+
+    Variables of `LISTED` that are not set are left out.
+    """
+    names = (*environment.get(LISTED, "").split(), *ALWAYS)
+    return {name: environment[name] for name in names if environment.get(name)}
+
+
+def forms(value: str) -> Iterator[str]:
+    """The forms in which a value is met."""
     yield value
     yield json.dumps(value)[1:-1]
     yield json.dumps(value, ensure_ascii=False)[1:-1]

@@ -34,6 +34,7 @@ from seatrial.cli.regrade import regrade
 from seatrial.cli.release import release
 from seatrial.cli.report import report
 from seatrial.cli.run import run
+from seatrial.cli.scan import scan
 from seatrial.cli.schema import schema
 from seatrial.cli.selftest import selftest
 from seatrial.cli.world import world
@@ -41,7 +42,7 @@ from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
     init, new, list_documents, check, fmt, pseudonymize, schema, plan, run, merge, regrade, compare, diff, gate, report,
-    post, approve, release, baseline, power, selftest, monitor, world, gateway, record,
+    scan, post, approve, release, baseline, power, selftest, monitor, world, gateway, record,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 

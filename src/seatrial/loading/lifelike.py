@@ -28,7 +28,7 @@ _NUMBERS = re.compile(
 
 All begin with one set of characters: the rest of a text is passed over at a fifth of the cost.
 """
-_MAY_BE_SECRET = re.compile(
+MAY_BE_SECRET = re.compile(
     rb"PRIVATE KEY|eyJ|A[KS]IA|gh[pousr]_(?<!\w.{4})|github_pat_|glpat-|xox[abeprs]-|AIza|_(?:live|test)_|"
     rb"sk-(?<!\w...)|npm_|pypi-|://[^\s/@]+:[^\s/@]+@|earer "
 )
@@ -98,7 +98,7 @@ def lifelike(files: Mapping[str, bytes], may_stay: Allowed) -> tuple[Problem, ..
     """
     found: list[Problem] = []
     for path, data in files.items():
-        if _MAY_BE_SECRET.search(data):
+        if MAY_BE_SECRET.search(data):
             found += _secrets(path, data.decode("utf-8", "replace"), may_stay)
         for number, raw in _lines_of_interest(data):
             line = raw.decode("utf-8", "replace")

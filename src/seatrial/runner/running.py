@@ -29,7 +29,7 @@ from seatrial.gateway import Gateway
 from seatrial.plan import Trial
 from seatrial.processes import adopting, clear
 from seatrial.records import TrialRecord
-from seatrial.redaction import redactor
+from seatrial.redaction import listed, redactor
 from seatrial.runner.events import Began, Ended, Event
 from seatrial.runner.purse import Purse
 from seatrial.runner.queueing import Queue
@@ -108,10 +108,16 @@ def equip(
         arm.id: arms.recordings(arm, root) for arm in used if isinstance(arm.adapter, Recorded)
     }
     shared = tuple(name for names in of_fixtures.values() for name in names)
+    # An agent in this process can read what no document gives it.
+    known = listed(environ)
     redactors = {
         arm.id: redact
         for arm in used
-        if (redact := redactor({name: environ[name] for name in (*of_arms[arm.id], *shared)}))
+        if (
+            redact := redactor(
+                {name: environ[name] for name in (*of_arms[arm.id], *shared)} | known
+            )
+        )
     }
     return Equipment(
         root=root,
