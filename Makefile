@@ -38,9 +38,9 @@ check: .venv/ready ## format, lint, types, floors, workflows
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema custom.github-workflows-require-timeout .github/workflows/*.yml
-	$(if $(wildcard action.yml),$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml post/action.yml)
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml post/action.yml action/*/action.yml
 	$(BIN)/actionlint
-	$(BIN)/zizmor --offline --no-progress --persona=pedantic .github $(wildcard action.yml post/action.yml)
+	$(BIN)/zizmor --offline --no-progress --persona=pedantic .github action.yml post action
 
 fmt: .venv/ready ## format, and fix what the linter can fix
 	$(BIN)/ruff format .

@@ -1,7 +1,14 @@
 #!/usr/bin/env bash
 # Put Seatrial into a virtual environment of its own, from the action's own checkout, every
 # dependency with the hash that the lock names.
+#
+# Where SEATRIAL_PYTHON names an interpreter that has Seatrial (an image of one's own, a runner without a way to
+# the package index), nothing is installed. Who sets it decides what runs here, as with every variable of a job.
 set -euo pipefail
+
+if test -n "${SEATRIAL_PYTHON:-}"; then
+    exec "$SEATRIAL_PYTHON" -I -m seatrial --version
+fi
 
 venv="$RUNNER_TEMP/seatrial-venv"
 home="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)"

@@ -19,6 +19,8 @@ fetch_baselines() {
 }
 
 words=("--context=$SEATRIAL_CONTEXT")
+test -n "$SEATRIAL_COMMIT" && words+=("--commit=$SEATRIAL_COMMIT")
+test -n "$SEATRIAL_PULL_REQUEST" && words+=("--pull-request=$SEATRIAL_PULL_REQUEST")
 case "$SEATRIAL_WHAT" in
     start)
         test -n "$SEATRIAL_REPORT" && words+=("--url=$SEATRIAL_REPORT")
@@ -33,8 +35,26 @@ case "$SEATRIAL_WHAT" in
         fi
         seatrial post result "${words[@]}" "--root=$SEATRIAL_ROOT" -- "${SEATRIAL_RUN:-nowhere}"
         ;;
+    told)
+        test -n "$SEATRIAL_REPORT" && words+=("--report=$SEATRIAL_REPORT")
+        case "$SEATRIAL_RULING" in
+            open | closed | undecided)
+                if test -f "$SEATRIAL_TOLD"; then
+                    seatrial post result "${words[@]}" "--expect=$SEATRIAL_RULING" "--packed=$SEATRIAL_TOLD"
+                    exit
+                fi
+                ;;
+        esac
+        seatrial post no-ruling "${words[@]}" -- "${SEATRIAL_WHY:-the job that rules left nothing behind}"
+        ;;
+    head)
+        seatrial post head "${words[@]}"
+        ;;
+    relay)
+        seatrial post relay "${words[@]}"
+        ;;
     *)
-        printf '::error title=Seatrial::what is start or result\n'
+        printf '::error title=Seatrial::what is start, result, told, head or relay\n'
         exit 2
         ;;
 esac

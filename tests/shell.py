@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.warm import Warm, is_cold
@@ -29,3 +30,10 @@ def seatrial(
         check=False,
     )
     return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def warm(
+    folder: Path, words: tuple[str, ...], environment: Mapping[str, str]
+) -> tuple[int, bytes, bytes]:
+    """Run a command with this environment and nothing beside it: exit code, standard output, standard error."""
+    return _WARM.run(folder, words, environment, timeout=60)

@@ -4,15 +4,15 @@ import json
 import os
 import re
 import subprocess
-import sysconfig
-import venv
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
+from tests import workflow_runs
 from tests.servers import github_api
 from tests.servers.github_api import Fails, Hub
+from tests.shell import seatrial
 from tests.stored_runs import CASES, stored
 from tests.work_trees import WorkTree
 
@@ -22,14 +22,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An interpreter that finds Seatrial and what it needs without PYTHONPATH, as the installed one does."""
-    folder = tmp_path_factory.mktemp("venv")
-    venv.create(folder, symlinks=True)
-    site = next(folder.glob("lib/python*/site-packages"))
-    paths = [str(ROOT / "src"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-    (site / "seatrial.pth").write_text("\n".join(paths), encoding="utf-8")
-    return folder / "bin" / "python"
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with workflow_runs.interpreter(tmp_path_factory.mktemp("python")) as script:
+        yield script
 
 
 @pytest.fixture
@@ -67,7 +62,7 @@ def step(tree: WorkTree, python: Path, hub: Hub, **inputs: str) -> subprocess.Co
         "RUNNER_TEMP": str(tree.root.parent),
         "SEATRIAL_PYTHON": str(python),
         **{
-            key: re.sub(r"\$\{\{ inputs\.([a-z]+) \}\}", lambda m: given[m[1]], value)
+            key: re.sub(r"\$\{\{ inputs\.([a-z-]+) \}\}", lambda m: given[m[1]], value)
             for key, value in last["env"].items()
         },
     }
@@ -122,3 +117,48 @@ def test_forge_that_refuses_is_a_warning_of_the_run(tree: WorkTree, python: Path
 def test_word_that_is_none_of_both_posts_nothing(tree: WorkTree, python: Path, hub: Hub):
     assert step(tree, python, hub, what="no-ruling").returncode == 2
     assert hub.asked == []
+
+
+def packed(tree: WorkTree) -> None:
+    words = ("post", "pack", "candidate", "--baseline", "released", "--out", "told.json")
+    assert seatrial(tree.root, *words)[0] == 0
+
+
+def test_what_the_job_that_rules_left_is_told(tree: WorkTree, python: Path, hub: Hub):
+    packed(tree)
+
+    told = step(tree, python, hub, what="told", told="told.json", ruling="closed")
+
+    assert told.returncode == 0, told.stderr
+    assert hub.status()["state"] == "failure"
+    assert "Gate closed: rent regressed" in hub.comments[0]["body"]
+
+
+@pytest.mark.parametrize(
+    ("ruling", "file", "why", "said"),
+    [
+        ("", "nowhere", "", "No ruling: the job that rules left nothing behind"),
+        ("error", "told.json", "--help", "No ruling: --help"),
+        ("open", "told.json", "", "No ruling: Nothing can be ruled on the run: it says closed"),
+        ("open", "empty.json", "", "No ruling: Nothing can be ruled on the run: empty.json is not"),
+    ],
+)
+def test_anything_but_a_ruling_that_both_say_is_told_as_none(
+    tree: WorkTree, python: Path, hub: Hub, ruling: str, file: str, why: str, said: str
+):
+    packed(tree)
+    (tree.root / "empty.json").write_text("{}", encoding="utf-8")
+
+    step(tree, python, hub, what="told", told=file, ruling=ruling, why=why)
+
+    assert hub.status()["state"] == "error"
+    assert hub.status()["description"].startswith(said)
+
+
+def test_commit_is_held_against_the_pull_request(tree: WorkTree, python: Path, hub: Hub):
+    given = {"what": "head", "pull-request": "7"}
+
+    assert step(tree, python, hub, commit=HEAD, **given).returncode == 0
+    assert step(tree, python, hub, commit="b" * 40, **given).returncode == 3
+    assert step(tree, python, hub, commit="HEAD; touch ran", **given).returncode == 2
+    assert hub.statuses == []

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -80,7 +81,10 @@ def test_what_is_typed_next_is_said():
     assert "  cd new/repository\n  seatrial check --prove\n" in output
     assert "commit -m 'The first cases'\n  seatrial run --suite desk --arm desk-1\n" in output
     assert "seatrial release latest --approved-by NAME" in output
-    assert "replace OWNER/seatrial@COMMIT in .github/workflows/desk.yml" in output
+    assert (
+        "replace OWNER/seatrial and COMMIT in .github/workflows/desk.yml and "
+        ".github/workflows/desk-report.yml by" in output
+    )
 
 
 def test_a_second_agent_is_added_beside_the_documents_that_are_there():
@@ -170,21 +174,21 @@ def test_the_workflow_lies_at_the_top_of_the_repository_and_names_the_folder():
 
     assert made.exit_code == 0, made.output
     workflow = yaml.safe_load(Path(".github/workflows/desk.yml").read_text(encoding="utf-8"))
-    step = next(s for s in workflow["jobs"]["gate"]["steps"] if s.get("id") == "seatrial")
-    assert step["uses"] == f"example/seatrial@{COMMIT}"
-    assert step["with"] == {"suite": "desk", "arm": "desk-1", "base": "HEAD^1", "root": "bots"}
+    job = workflow["jobs"]["gate"]
+    assert job["uses"] == f"example/seatrial/.github/workflows/seatrial-gate.yml@{COMMIT}"
+    assert job["with"]["root"] == "bots"
     assert "replace" not in made.output
 
 
-def test_the_workflow_is_one_that_github_and_its_linters_accept():
+def test_the_workflows_are_some_that_github_and_its_linters_accept():
     seatrial("init", "--action", f"example/seatrial@{COMMIT}")
     tools = Path(sys.executable).parent
-    path = ".github/workflows/desk.yml"
+    paths = [".github/workflows/desk.yml", ".github/workflows/desk-report.yml"]
 
     for words in (
-        ["actionlint", path],
-        ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", path],
-        ["zizmor", "--offline", "--no-progress", "--persona=pedantic", path],
+        ["actionlint", *paths],
+        ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", *paths],
+        ["zizmor", "--offline", "--no-progress", "--persona=pedantic", *paths],
     ):
         done = subprocess.run(
             [tools / words[0], *words[1:]], capture_output=True, text=True, timeout=60, check=False
@@ -192,13 +196,39 @@ def test_the_workflow_is_one_that_github_and_its_linters_accept():
         assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
 
 
-def test_the_workflow_gives_the_action_only_inputs_that_it_has():
+@pytest.mark.parametrize(
+    ("caller", "called"), [("desk", "seatrial-gate"), ("desk-report", "seatrial-report")]
+)
+def test_each_workflow_gives_the_one_it_calls_what_that_asks_for(caller: str, called: str):
     root = Path(__file__).parents[2]
-    action = yaml.safe_load((root / "action.yml").read_text(encoding="utf-8"))
     seatrial("init")
-    workflow = yaml.safe_load(Path(".github/workflows/desk.yml").read_text(encoding="utf-8"))
+    job = _workflow(Path(f".github/workflows/{caller}.yml"))["jobs"].popitem()[1]
+    shipped = _workflow(root / f".github/workflows/{called}.yml")
+    asked = shipped["on"]["workflow_call"]
 
-    step = next(s for s in workflow["jobs"]["gate"]["steps"] if s.get("id") == "seatrial")
+    assert job["uses"] == f"OWNER/seatrial/.github/workflows/{called}.yml@COMMIT"
+    assert set(job["with"]) <= set(asked["inputs"])
+    assert {n for n, i in asked["inputs"].items() if i.get("required")} <= set(job["with"])
+    assert set(job.get("secrets", {})) == set(asked.get("secrets", {}))
+    rights = {"read": 1, "write": 2}
+    for name, inner in shipped["jobs"].items():
+        for right, level in inner["permissions"].items():
+            assert rights[job["permissions"][right]] >= rights[level], f"{name} needs {right}"
 
-    assert set(step["with"]) <= set(action["inputs"])
-    assert {n for n, i in action["inputs"].items() if i["required"]} <= set(step["with"])
+
+def test_the_form_has_what_the_shipped_one_has():
+    root = Path(__file__).parents[2]
+    seatrial("init")
+
+    def form(path: Path) -> set[str]:
+        return set(_workflow(path)["on"]["workflow_dispatch"]["inputs"])
+
+    assert form(Path(".github/workflows/desk.yml")) == form(
+        root / ".github/workflows/seatrial-gate.yml"
+    )
+
+
+def _workflow(path: Path) -> dict[str, Any]:
+    """A workflow, whose `on` is no boolean."""
+    read = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {"on" if key is True else key: value for key, value in read.items()}

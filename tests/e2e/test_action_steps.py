@@ -63,7 +63,7 @@ def gate(clone: Path, python: Path, temp: Path, **inputs: str) -> Step:
     step = action["runs"]["steps"][-1]
     given = {name: about.get("default", "") for name, about in action["inputs"].items()} | inputs
     filled = {
-        key: re.sub(r"\$\{\{ inputs\.([a-z]+) \}\}", lambda m: given[m[1]], value)
+        key: re.sub(r"\$\{\{ inputs\.([a-z-]+) \}\}", lambda m: given[m[1]], value)
         for key, value in step["env"].items()
     }
     output, summary, env_file = temp / "output", temp / "summary", temp / "env"

@@ -13,7 +13,7 @@ from seatrial.errors import ExitCode, InvalidDocuments, StorageError, UsageError
 
 _STARTER = Path(__file__).parent / "starter"
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
-_ACTION = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
+_ACTION = re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}")
 _NO_ACTION = "OWNER/seatrial@COMMIT"
 _IGNORED = (".seatrial/", "site/report/")
 
@@ -30,14 +30,14 @@ _IGNORED = (".seatrial/", "site/report/")
 @click.option(
     "--action",
     metavar="OWNER/REPOSITORY@COMMIT",
-    help="Where the workflow finds Seatrial's action. You write it into the workflow yourself when left out.",
+    help="Where the workflows find Seatrial's. You write it into them yourself when left out.",
 )
-@click.option("--no-workflow", is_flag=True, help="Write no workflow of GitHub Actions.")
+@click.option("--no-workflow", is_flag=True, help="Write no workflows of GitHub Actions.")
 def init(folder: Path, agent: str, action: str | None, no_workflow: bool) -> ExitCode:
     """Start a repository of cases, or add an agent to one.
 
-    Written are an agent in Python that books rooms, its arm, a practice world, three cases that pass, a suite, a
-    workflow of GitHub Actions, the JSON Schemas for editors, and what git is to ignore. Nothing that is there is
+    Written are an agent in Python that books rooms, its arm, a practice world, three cases that pass, a suite, two
+    workflows of GitHub Actions, the JSON Schemas for editors, and what git is to ignore. Nothing that is there is
     overwritten; where something stands in the way, nothing is written at all.
     """
     from seatrial.cli.planting import plant, refuse_what_is_wrong
@@ -68,10 +68,12 @@ def init(folder: Path, agent: str, action: str | None, no_workflow: bool) -> Exi
     for name, text in _schemas().items():
         if not (folder / "site" / "schema" / name).exists():
             files[folder / "site" / "schema" / name] = text.encode()
-    workflow = None if no_workflow else f".github/workflows/{agent}.yml"
-    if workflow is not None:
-        inside = folder.relative_to(top).as_posix()
-        files[top / workflow] = _workflow(agent, action or _NO_ACTION, inside)
+    workflows = {} if no_workflow else {"gate": f".github/workflows/{agent}.yml"}
+    if not no_workflow:
+        workflows["report"] = f".github/workflows/{agent}-report.yml"
+    inside = folder.relative_to(top).as_posix()
+    for starter, workflow in workflows.items():
+        files[top / workflow] = _workflow(starter, agent, action or _NO_ACTION, inside)
     plant(top, {path.relative_to(top).as_posix(): data for path, data in files.items()})
     ignored = _ignore(folder / ".gitignore")
 
@@ -80,7 +82,8 @@ def init(folder: Path, agent: str, action: str | None, no_workflow: bool) -> Exi
     if ignored:
         click.echo(f"added to .gitignore: {', '.join(ignored)}")
     click.echo("\nType next:")
-    for line in _next(agent, folder, workflow if action is None else None, repository is None):
+    unfinished = [*workflows.values()] if action is None else []
+    for line in _next(agent, folder, unfinished, repository is None):
         click.echo(printable(f"  {line}"))
     return ExitCode.OPEN
 
@@ -110,11 +113,19 @@ def _schemas() -> dict[str, str]:
     return texts()
 
 
-def _workflow(agent: str, action: str, inside: str) -> bytes:
-    text = (_STARTER / "workflow.yml").read_text(encoding="utf-8")
-    root = "" if inside == "." else f"\n          root: {_quoted(inside)}"
-    text = text.replace("__agent__", agent).replace("__action__", action)
-    return text.replace("__root__", root).encode()
+def _workflow(starter: str, agent: str, action: str, inside: str) -> bytes:
+    """A workflow that calls one of Seatrial's."""
+    text = (_STARTER / f"{starter}.yml").read_text(encoding="utf-8")
+    root = "" if inside == "." else f"\n      root: {_quoted(inside)}"
+    where, _, commit = action.partition("@")
+    for mark, value in (
+        ("__agent__", agent),
+        ("__workflow__", f"{where}/.github/workflows"),
+        ("__commit__", f"@{commit}"),
+        ("__root__", root),
+    ):
+        text = text.replace(mark, value)
+    return text.encode()
 
 
 def _quoted(text: str) -> str:
@@ -141,7 +152,7 @@ def _ignore(path: Path) -> list[str]:
     return missing
 
 
-def _next(agent: str, folder: Path, workflow: str | None, no_git: bool) -> Iterator[str]:
+def _next(agent: str, folder: Path, unfinished: list[str], no_git: bool) -> Iterator[str]:
     if folder != Path.cwd():
         yield f"cd {os.path.relpath(folder)}"
     yield "seatrial check --prove"
@@ -154,5 +165,6 @@ def _next(agent: str, folder: Path, workflow: str | None, no_git: bool) -> Itera
     yield "seatrial gate latest        # undecided: nothing is released yet"
     yield "seatrial report latest      # what the agent did"
     yield "seatrial release latest --approved-by NAME   # somebody who did not write the commit"
-    if workflow is not None:
-        yield f"# and replace {_NO_ACTION} in {workflow} by where you have Seatrial, and a commit"
+    if unfinished:
+        files = " and ".join(unfinished)
+        yield f"# and replace OWNER/seatrial and COMMIT in {files} by where you have Seatrial, and a commit"

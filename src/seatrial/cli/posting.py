@@ -53,6 +53,11 @@ def start(**options: Any) -> ExitCode:
     help="What `post pack` wrote, instead of a RUN: nothing else of the run is needed then.",
 )
 @click.option(
+    "--expect",
+    type=click.Choice(["open", "closed", "undecided"]),
+    help="What is ruled must be this, as another job has said; anything else is told as no ruling.",
+)
+@click.option(
     "--baseline", metavar="PATH|REF", help="Hold it against this, not the newest release."
 )
 @click.option("--arm", metavar="ID", help="The candidate, where the run has several arms.")
@@ -77,6 +82,7 @@ def result(
     run: str | None,
     file: Path | None,
     packed: Path | None,
+    expect: str | None,
     baseline: str | None,
     arm: str | None,
     profile: Literal["pr", "release"] | None,
@@ -102,6 +108,8 @@ def result(
         else:
             assert run is not None
             told = _of_run(run, baseline, arm, profile, report, root, approvals)
+        if expect not in (None, told.ruling.ruling.value):
+            raise UsageError(f"it says {told.ruling.ruling.value}, where {expect} is expected")
     except Error as error:
         desk.no_ruling(f"Nothing can be ruled on the run: {error.message}")
         raise

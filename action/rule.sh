@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# The shards put together and ruled on. With the inputs of action/rule/action.yml.
+#
+# The step ends with the exit code of the ruling. Whatever is missing, it is never open.
+set -uo pipefail
+
+# shellcheck source=action/speaking.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/speaking.sh"
+
+finish() { # exit code, ruling, why
+    put_output ruling "$2"
+    put_output exit-code "$1"
+    put_output why "$3"
+    leave "$1"
+}
+
+no_ruling() { # exit code, why
+    tell error "Seatrial: $2"
+    printf '### Seatrial: no ruling\n\n%s\n' "$2" >> "$summary"
+    finish "$1" error "$2"
+}
+
+if test "$SEATRIAL_PLAN_RESULT" != success; then
+    no_ruling 4 "the job that plans ended as $SEATRIAL_PLAN_RESULT${SEATRIAL_WHY:+: $SEATRIAL_WHY}"
+fi
+case "$SEATRIAL_STATE" in
+    ready) ;;
+    inert)
+        tell notice "Seatrial ruled nothing: $SEATRIAL_WHY"
+        finish 0 "" "$SEATRIAL_WHY"
+        ;;
+    waiting)
+        tell error "Seatrial: $SEATRIAL_WHY"
+        finish 3 undecided "$SEATRIAL_WHY"
+        ;;
+    *) no_ruling 4 "the job that plans said nothing" ;;
+esac
+
+there="$(realpath -m -- "$SEATRIAL_SHARDS")"
+cd -- "$SEATRIAL_ROOT" || no_ruling 2 "there is no folder $(printf '%q' "$SEATRIAL_ROOT")"
+
+# A folder for each artifact, `…-3-of-4-attempt-1`: of each shard of this plan the newest attempt.
+shards="$(printf '%s' "$SEATRIAL_MATRIX" | grep -o '"[0-9]*/[0-9]*"' | tr -d '"')"
+test -n "$shards" || no_ruling 4 "the job that plans named no shards"
+folders=()
+for shard in $shards; do
+    newest="$(find "$there" -mindepth 1 -maxdepth 1 -type d \
+        -name "*-${shard/\//-of-}-attempt-*" 2> /dev/null | sort -V | tail -n 1)"
+    if test -n "$newest"; then
+        folders+=("$newest")
+    else
+        tell warning "Seatrial: shard $shard left nothing behind"
+    fi
+done
+test ${#folders[@]} -gt 0 || no_ruling 4 "no shard left anything behind; their jobs ended as $SEATRIAL_SHARD_RESULT"
+
+seatrial merge "${folders[@]}" "--out=$work/run"
+code=$?
+test $code -eq 0 || test $code -eq 3 || no_ruling $code "seatrial merge ended with exit code $code" # 3: some is missing
+
+against=()
+test -n "$SEATRIAL_BASELINE" && against=("--baseline=$SEATRIAL_BASELINE")
+seatrial gate "$work/run" "${against[@]}" "--json=$work/ruling.json"
+code=$?
+case $code in
+    0) ruling=open ;;
+    1) ruling=closed ;;
+    3) ruling=undecided ;;
+    *) no_ruling $code "seatrial gate ended with exit code $code" ;;
+esac
+if test $ruling = open && test "$SEATRIAL_SHARD_RESULT" != success; then
+    no_ruling 4 "the trials would open the gate, but the jobs of the shards ended as $SEATRIAL_SHARD_RESULT"
+fi
+
+mkdir -- "$work/told"
+told="$work/told/told.json"
+seatrial post pack "$work/run" "${against[@]}" "--out=$told" > /dev/null || told=""
+report_on "$work/run" "${against[@]}"
+test -n "$told" && written+=("$told")
+seatrial scan "$work/run" "${written[@]}" || no_ruling 4 "nothing is uploaded: it may hold a secret"
+
+put_output run "$work/run"
+put_output told "$told"
+put_report
+show_summary "$ruling"
+finish $code "$ruling" ""
