@@ -124,10 +124,10 @@ def test_two_runs_of_one_pull_request_close_and_open_the_gate_and_keep_one_comme
         "seatrial-page-1", "seatrial-report-1", "seatrial-run-1", "seatrial-shard-1-of-1-attempt-1",
         "seatrial-told-1",
     ]  # fmt: skip
-    # What is told to the runner is at the lines of expectations; nothing of the agent's is.
-    told = [line for line in first.log.splitlines() if "::error" in line]
-    assert any("cases/desk/books-a-free-room.yaml" in line for line in told)
-    assert not [line for line in told if "::error::planted" in line and "file=" not in line], told
+    # What act takes for a command begins with ❗: the annotation of an expectation, and nothing that the agent began.
+    told = [line.split("❗")[1].strip() for line in first.log.splitlines() if "❗" in line]
+    assert [line for line in told if "booked_by" in line], first.log
+    assert not [line for line in told if line.startswith(("::error::planted", "planted"))]
 
     second = pull_request(machine, hub, "fine")
 

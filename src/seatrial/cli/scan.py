@@ -31,8 +31,8 @@ def scan(paths: tuple[Path, ...], names: tuple[str, ...], root: Path | None) -> 
     """Search files and folders that are about to be published for secrets.
 
     Looked for are the values of variables, as they are and in the encodings in which they are met, and what has the
-    form of a key or a token. Links, and archives that cannot be looked into, may not leave either. Nothing that is found
-    is repeated.
+    form of a key or a token. Links, and archives that cannot be looked into, may not leave either. Nothing that is
+    found is repeated.
 
     Exit codes: 0 nothing is found; 1 something is; 2 a variable is not set; 4 a file cannot be read.
     """
