@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 PURE = (
     "selftest", "monitor", "loosening", "gate", "sharding", "adaptive", "compare", "selection", "plan", "checks",
     "comparability", "state", "stats", "redaction", "costs", "escaping", "runtimes", "drafts", "stand_ins", "shapes",
-    "documents", "tools", "trace", "verdicts", "records", "errors",
+    "importing", "documents", "tools", "trace", "verdicts", "records", "errors",
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from seatrial.cli.diff import diff
 from seatrial.cli.fmt import fmt
 from seatrial.cli.gate import gate
 from seatrial.cli.gateway import gateway
+from seatrial.cli.importing import import_tasks
 from seatrial.cli.init import init
 from seatrial.cli.listing import list_documents
 from seatrial.cli.merge import merge
@@ -41,7 +42,8 @@ from seatrial.cli.world import world
 from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
-    init, new, list_documents, check, fmt, pseudonymize, schema, plan, run, merge, regrade, compare, diff, gate, report,
+    init, new, import_tasks, list_documents,
+    check, fmt, pseudonymize, schema, plan, run, merge, regrade, compare, diff, gate, report,
     scan, post, approve, release, baseline, power, selftest, monitor, world, gateway, record,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""

@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import anyio
 import click
-import yaml
 
 from seatrial import __version__, bridge, drafts, runner, store
 from seatrial.arms.seat import Reply
@@ -33,6 +32,7 @@ from seatrial.documents import (
 )
 from seatrial.errors import ArmError, UsageError, printable
 from seatrial.gateway import Channel
+from seatrial.loading.writing import written
 from seatrial.records import Manifest, PlannedCase, TrialRecord
 from seatrial.runtimes import HOME, RUNTIMES, Endpoint, Runtime
 from seatrial.threads import in_thread
@@ -353,7 +353,7 @@ def _save(
 
 def _write(path: Path, head: str, draft: drafts.Draft) -> None:
     comments = [head, *(f"Left out: {sentence}." for sentence in draft.left_out)]
-    text = yaml.safe_dump(draft.content, sort_keys=False, allow_unicode=True, width=100)
+    text = written(draft.content)
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = "".join(f"# {printable(comment)}\n" for comment in comments)
     path.write_text(lines + text, encoding="utf-8")

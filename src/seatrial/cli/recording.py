@@ -12,7 +12,6 @@ from typing import Any
 
 import anyio
 import click
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from seatrial import drafts, loading, runner
@@ -22,6 +21,7 @@ from seatrial.documents import Arm, Case, Catalog, MockedTool, Recorded, Server
 from seatrial.documents.base import Id
 from seatrial.documents.world import HttpWorld, McpWorld
 from seatrial.errors import ExitCode, UsageError, printable
+from seatrial.loading.writing import written
 from seatrial.stand_ins import Replaced, StandIns
 from seatrial.state.mocking import misfits
 from seatrial.tools import Tool
@@ -279,7 +279,7 @@ def _file(content: dict[str, Any], left_out: Sequence[str], told: Sequence[Repla
         *(f"Left out: {sentence}." for sentence in left_out),
         *(f"Replaced: {_of(one)}." for one in told),
     ]
-    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+    text = written(content)
     return "".join(f"# {printable(line)}\n" for line in head) + text
 
 
@@ -323,7 +323,7 @@ def _declared(tools: Mapping[str, Tool], owners: Mapping[str, str]) -> Iterator[
         # Frozen schemas are no plain mappings, which a file is written of.
         by_server.setdefault(owners[name], {})[name] = json.loads(json.dumps(told))
     for server, declared in by_server.items():
-        text = yaml.safe_dump({"tools": declared}, sort_keys=False, allow_unicode=True, width=100)
+        text = written({"tools": declared})
         yield f"# For fixture `{server}`:\n{text.rstrip()}"
 
 
