@@ -212,6 +212,13 @@ def test_events_come_to_a_reply():
     assert it.headers[0]["Accept"] == "text/event-stream, application/json"
 
 
+def test_an_arm_may_say_itself_what_it_accepts():
+    with turn_service(lambda _: (200, told((None, {"text": "ok"})), SSE)) as it:
+        talk(it, "One.", events=[{"add": "$.text"}], headers={"accept": SSE})
+
+    assert [value for name, value in it.headers[0].items() if name.lower() == "accept"] == [SSE]
+
+
 def test_the_whole_reply_in_a_last_event_takes_the_place_of_its_pieces():
     events = [
         {"where": {"$.kind": "piece", "$.final": False}, "add": "$.text"},

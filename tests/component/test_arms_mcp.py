@@ -50,7 +50,7 @@ def test_each_turn_is_a_call_in_one_session_with_a_program_of_the_official_sdk(s
 
 def test_each_turn_is_a_call_in_one_session_with_a_service_of_the_official_sdk():
     agent = importlib.import_module("tests.agents.sdk_agent")
-    application = agent.server.streamable_http_app()
+    application = agent.build().streamable_http_app()
 
     async def talk() -> list[arms.Reply]:
         async with http_mcp.serving(application) as url:

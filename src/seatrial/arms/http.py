@@ -122,9 +122,9 @@ class Conversation:
         Never sent twice: the agent may have acted already. A trial begins again, in a fresh world.
         """
         self._url = self._filling.address(url)
-        headers = self._filling.headers(self._adapter.headers)
+        headers = httpx.Headers(self._filling.headers(self._adapter.headers))
         if self._adapter.events is not None:
-            headers = {"Accept": f"{_SSE}, application/json", **headers}
+            headers.setdefault("Accept", f"{_SSE}, application/json")
         try:
             return await self._pace.ask(
                 lambda: self._sent(method, body, headers, read),
@@ -139,7 +139,7 @@ class Conversation:
         self,
         method: str,
         body: Mapping[str, Any],
-        headers: Mapping[str, str],
+        headers: httpx.Headers,
         read: Callable[[httpx.Response], Awaitable[T]],
     ) -> T:
         try:
@@ -163,7 +163,7 @@ class Conversation:
 
     @asynccontextmanager
     async def _response(
-        self, method: str, body: Mapping[str, Any], headers: Mapping[str, str]
+        self, method: str, body: Mapping[str, Any], headers: httpx.Headers
     ) -> AsyncIterator[httpx.Response]:
         client = self._shared.client
         request = client.build_request(method, self._url, json=body, headers=headers)
