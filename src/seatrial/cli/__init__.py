@@ -38,11 +38,12 @@ from seatrial.cli.run import run
 from seatrial.cli.scan import scan
 from seatrial.cli.schema import schema
 from seatrial.cli.selftest import selftest
+from seatrial.cli.show import show
 from seatrial.cli.world import world
 from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
-    init, new, import_tasks, list_documents,
+    init, new, import_tasks, list_documents, show,
     check, fmt, pseudonymize, schema, plan, run, merge, regrade, compare, diff, gate, report,
     scan, post, approve, release, baseline, power, selftest, monitor, world, gateway, record,
 )  # fmt: skip
