@@ -31,16 +31,16 @@ def for_all(suite: Suite, arms: Sequence[Arm], base: Base | None) -> Iterator[st
 
 
 def of_case(
-    case: Case, base: Base, before: Catalog, in_suite_before: dict[str, Case]
+    case: Case, base: Base, before: Catalog, in_suite_before: dict[str, Case], now: Catalog
 ) -> Iterator[str]:
-    """Reasons in the case's own document, the files behind its checks, and the suite that lists it."""
+    """Reasons in the case's own document and what it inherits, the files behind its checks, and its suite."""
     old = before.cases.get(case.id)
     if old is None:
         yield "new case"
         return
     differing = _differing(case, old)
     if differing:
-        yield f"case changed ({', '.join(differing)})"
+        yield f"case changed ({', '.join(_written(case, key, now) for key in differing)})"
     named = case.check_files()
     if changed := _fitting(base.changed_files, named):
         yield f"checks of the case changed ({some(sorted(changed))})"
@@ -48,6 +48,13 @@ def of_case(
         yield f"checks of the case may have changed (git does not keep {some(sorted(unknown))})"
     if in_suite_before and case.id not in in_suite_before:
         yield "new in the suite"
+
+
+def _written(case: Case, key: str, now: Catalog) -> str:
+    """A key, with the file that wrote it where that is not the one of the case."""
+    source = now.sources.get(("case", case.id))
+    file = source.at(key)[0] if source else ""
+    return key if source is None or file == source.path else f"{key}: {file}"
 
 
 def of_fixtures(catalog: Catalog, base: Base, before: Catalog) -> Iterator[tuple[str, str]]:

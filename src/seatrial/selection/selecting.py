@@ -58,7 +58,7 @@ def select(
             reasons.insert(0, f"required at {base.name}, no longer marked so")
         passed_over: tuple[str, ...] = ()
         if base and base.catalog and tools:
-            reasons += reasons_to_run.of_case(case, base, base.catalog, before)
+            reasons += reasons_to_run.of_case(case, base, base.catalog, before, catalog)
             leaning_on = (*case.fixtures, *of_arms_servers[case.agent])
             reasons += (of_fixtures[name] for name in leaning_on if name in of_fixtures)
             touched, passed_over = tools.touching(case)
