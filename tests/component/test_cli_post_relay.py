@@ -243,6 +243,41 @@ def test_no_status_of_ones_own_run_stays_pending_and_none_is_replaced(
     assert len(hub.comments) == (len(states) > len(before))
 
 
+@pytest.mark.parametrize(
+    ("ruling", "conclusion", "state", "said"),
+    [
+        ("open", "success", "success", "Open: "),
+        ("closed", "failure", "failure", "Closed: rent regressed"),
+        ("closed", "cancelled", "failure", "Closed: rent regressed"),
+        ("open", "failure", "error", "No ruling: the trials say open, but the workflow's run ended (failure)"),
+        ("closed", "success", "error", "No ruling: the trials say closed, but"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("before", [[], ["pending"]])
+def test_what_ones_own_run_ruled_and_could_not_tell_is_told(
+    hub: Hub, packed: dict[str, bytes], before: list[str], ruling: str, conclusion: str, state: str, said: str
+):  # fmt: skip
+    hub.heads.clear()
+    uploaded(hub, zipped({"told.json": packed[ruling]}))
+    for earlier in before:
+        hub.statuses.append({"context": "seatrial/gate", "state": earlier, "sha": HEAD})
+
+    relay(conclusion=conclusion, head_repository={"id": 1})
+
+    assert hub.status()["state"] == state
+    assert hub.status()["description"].startswith(said)
+    assert "Self-reported" not in hub.comments[0]["body"]
+
+
+def test_what_ones_own_run_left_and_nobody_can_read_is_no_ruling(hub: Hub):
+    hub.heads.clear()
+    uploaded(hub, b"no archive")
+
+    relay(head_repository={"id": 1})
+
+    assert hub.status()["state"] == "error"
+
+
 def test_run_that_was_started_by_hand_is_of_a_commit_that_nobody_knows_here(hub: Hub):
     done = relay(event="workflow_dispatch", conclusion="cancelled", head_repository={"id": 1})
 

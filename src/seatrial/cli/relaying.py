@@ -26,8 +26,8 @@ def relay(**options: Any) -> ExitCode:
 
     For a workflow with `on: workflow_run`. The run of a fork has no right to post: what it found is told as
     self-reported, in a status of its own name, and the gate's own status becomes undecided, whatever the
-    run says of itself. Of any other run that ended and left the gate's status pending or unset, it is told
-    that there is no ruling.
+    run says of itself. Of any other run that ended and left the gate's status pending or unset, because it was
+    killed, had no right to post or the forge was down, what it ruled is told, or that there is no ruling.
 
     The pull request is asked for at the forge by the run's commit and repository. Of the run's artifact one file
     is read, by its schema and within bounds.
@@ -57,11 +57,59 @@ def relay(**options: Any) -> ExitCode:
             say("notice", "no open pull request has the commit of this run: nothing is relayed")
             return ExitCode.OPEN
         return _of_fork(desk, run, options)
-    # A run that went well and set no status was one that is not set up.
-    over = {forge.State.RUNNING} if run.conclusion == "success" else {forge.State.RUNNING, None}
-    return desk.no_ruling(
-        f"the workflow's run ended ({run.conclusion}) and told nothing", over=over
+    return _of_own(desk, run, options)
+
+
+def _of_own(desk: Desk, run: EndedRun, options: dict[str, Any]) -> ExitCode:
+    """End a status that the run left pending or unset: it was killed, had no right to post, or the forge was down."""
+    from seatrial import forge
+    from seatrial.verdicts import Gate
+
+    over = {forge.State.RUNNING, None}
+    packed: Packed | None = None
+    try:
+        with desk.connected() as github:
+            before = github.told(desk.context)
+            if before not in over:
+                return ExitCode.OPEN
+            packed = _packed(github, run)
+    except (UsageError, ForgeError) as error:
+        say("warning", f"what the run left is not read: {error.message}")
+        before = forge.State.RUNNING
+    if packed is None:
+        if run.conclusion == "success" and before is None:
+            say(
+                "notice", "the run told nothing and failed at nothing: Seatrial is not set up there"
+            )
+            return ExitCode.OPEN
+        return desk.no_ruling(
+            f"the workflow's run ended ({run.conclusion}) and told nothing", over=over
+        )
+    ruling = packed.ruling.ruling
+    if (ruling is Gate.OPEN) != (run.conclusion == "success"):
+        return desk.no_ruling(
+            f"the trials say {ruling.value}, but the workflow's run ended ({run.conclusion})", over=over
+        )  # fmt: skip
+    told = packed.told(options.get("report") or "")
+    return desk.post(
+        forge.State.of(ruling),
+        packed.ruling.headline,
+        lambda github: forge.ruled(told, github, desk.subject, desk.marker, desk.url),
+        over=over,
     )
+
+
+def _packed(github: GitHub, run: EndedRun) -> Packed | None:
+    """What the run left to be told; None where it left nothing.
+
+    Raises:
+        UsageError: it is something else.
+        ForgeError: the forge does not give it.
+    """
+    from seatrial import forge
+
+    data = github.runs.file(run, f"{ARTIFACT}-{run.run_attempt}", FILE, forge.MOST_BYTES)
+    return None if data is None else forge.Packed.read(data, FILE)
 
 
 def _of_fork(desk: Desk, run: EndedRun, options: dict[str, Any]) -> ExitCode:
@@ -72,14 +120,12 @@ def _of_fork(desk: Desk, run: EndedRun, options: dict[str, Any]) -> ExitCode:
     why = f"the run of the fork ended ({run.conclusion}) without one"
     try:
         with desk.connected() as github:
-            data = github.runs.file(run, f"{ARTIFACT}-{run.run_attempt}", FILE, forge.MOST_BYTES)
-        if data is None and run.conclusion == "success":
+            packed = _packed(github, run)
+        if packed is None and run.conclusion == "success":
             say(
                 "notice", "the run of the fork told nothing and failed at nothing: it is not set up"
             )
             return ExitCode.OPEN
-        if data is not None:
-            packed = forge.Packed.read(data, FILE)
     except UsageError as error:
         why = f"what the run of the fork left is nothing that is read: {error.message}"
     except ForgeError as error:
