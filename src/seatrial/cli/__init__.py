@@ -38,7 +38,11 @@ from seatrial.cli.run import run
 from seatrial.cli.scan import scan
 from seatrial.cli.schema import schema
 from seatrial.cli.selftest import selftest
+<<<<<<< HEAD
 from seatrial.cli.show import show
+=======
+from seatrial.cli.steering import guard
+>>>>>>> 872972d (In a step of GitHub Actions nothing that a command quotes is carried out by the runner)
 from seatrial.cli.world import world
 from seatrial.errors import Error, ExitCode, printable
 
@@ -123,3 +127,4 @@ def main(debug: bool) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a letter is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
+    guard()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seatrial.cli.steering import steer
 from seatrial.errors import ExitCode, InvalidDocuments, Problem, UsageError, printable
 
 if TYPE_CHECKING:
@@ -139,7 +140,10 @@ def check(
         _print(shape, [*wrong, *warnings], 0, catalog, asked)
     else:
         for problem in (*wrong, *warnings):
-            click.echo(problem.render() if shape == "text" else _annotation(problem))
+            if shape == "text":
+                click.echo(problem.render())
+            else:
+                steer(_annotation(problem))
         for line in outcome.lines():
             click.echo(line)
     return ExitCode.USAGE if wrong or (strict and warnings) else ExitCode.OPEN
@@ -206,7 +210,10 @@ def _print(
         click.echo(sarif(problems))
         return
     for problem in problems:
-        click.echo(problem.render() if shape == "text" else _annotation(problem))
+        if shape == "text":
+            click.echo(problem.render())
+        else:
+            steer(_annotation(problem))
     summary = _summary(problems, elsewhere, catalog)
     if asked is not None:
         summary += f"; {_count(asked, 'fixture')} asked"

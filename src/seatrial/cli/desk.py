@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from seatrial.cli.steering import steer
 from seatrial.errors import ExitCode, ForgeError, UsageError, printable
 
 if TYPE_CHECKING:
@@ -192,6 +193,6 @@ def say(level: Literal["notice", "warning"], text: str) -> None:
     if os.environ.get("GITHUB_ACTIONS") == "true":
         from seatrial.escaping import workflow_command
 
-        click.echo(workflow_command(level, text, title="Seatrial"))
+        steer(workflow_command(level, text, title="Seatrial"))
     else:
         click.echo(f"{level.capitalize()}: {text}", err=True)
