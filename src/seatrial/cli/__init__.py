@@ -38,11 +38,8 @@ from seatrial.cli.run import run
 from seatrial.cli.scan import scan
 from seatrial.cli.schema import schema
 from seatrial.cli.selftest import selftest
-<<<<<<< HEAD
 from seatrial.cli.show import show
-=======
 from seatrial.cli.steering import guard
->>>>>>> 872972d (In a step of GitHub Actions nothing that a command quotes is carried out by the runner)
 from seatrial.cli.world import world
 from seatrial.errors import Error, ExitCode, printable
 
