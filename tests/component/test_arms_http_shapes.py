@@ -6,7 +6,9 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from tests.turn_services import talk, turn_service
+from tests.servers import openai_chat
+from tests.servers.openai_chat import Says
+from tests.turn_services import TurnService, talk, turn_service
 
 from seatrial.errors import ArmError
 
@@ -235,6 +237,24 @@ def test_the_whole_reply_in_a_last_event_takes_the_place_of_its_pieces():
         (reply,) = talk(it, "One.", events=events)
 
     assert reply.text == "Hello."
+
+
+def test_the_stream_of_an_openai_compatible_endpoint_is_read_by_two_rules():
+    usage = {"input_tokens": "$.usage.prompt_tokens", "output_tokens": "$.usage.completion_tokens"}
+    request = {"model": "m", "stream": True, "stream_options": {"include_usage": True}}
+    with openai_chat.serving(lambda _: Says(text="Hello, you.")) as served:
+        (reply,) = talk(
+            TurnService(f"{served.url}/chat/completions"),
+            "Hi.",
+            request={**request, "messages": "{{messages}}"},
+            events=[
+                {"add": "$.choices[0].delta.content", "model": "$.model", "usage": usage},
+                {"data": "[DONE]", "end": True},
+            ],
+        )
+
+    assert (reply.text, reply.served_model) == ("Hello, you.", openai_chat.MODEL)
+    assert reply.tokens > 0
 
 
 def test_a_service_that_may_stream_may_answer_with_json_as_well():
