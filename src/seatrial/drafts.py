@@ -67,11 +67,12 @@ def solution(trace: Trace, turns: int) -> Draft:
     return Draft(_stable(content, trace), tuple(left_out))
 
 
-def golden(trace: Trace) -> Draft:
+def golden(trace: Trace, speakers: Mapping[str, str] = MappingProxyType({})) -> Draft:
     """The `golden` conversation of a case: what was said, the calls that do more than read, and the replies.
 
     Args:
         trace: what happened.
+        speakers: where several people spoke, by whom a message is said to be → the name that the agent read before it.
     """
     left_out: list[str] = []
     replies = {reply.turn: reply.text for reply in trace.replies}
@@ -91,7 +92,9 @@ def golden(trace: Trace) -> Draft:
                 arguments = {name: _equals(value) for name, value in call.arguments.items()}
                 step: Any = {"tool": call.tool, "arguments": arguments}
                 calls.append(step if arguments else call.tool)
-        steps.append({"say": said.text, "calls": calls})
+        name = speakers.get(said.by or "")
+        words = said.text if name is None else said.text.removeprefix(f"{name}: ")
+        steps.append({"say": words, **({} if name is None else {"by": said.by}), "calls": calls})
         reply = replies.get(said.turn)
         if reply and _reads_as_placeholder(reply):
             left_out.append(f"the reply to turn {said.turn}: it holds what reads as a placeholder")
@@ -99,7 +102,10 @@ def golden(trace: Trace) -> Draft:
             steps[-1] |= (
                 {"reply": reply} if _has_facts(reply) else {"reply": reply, "match": "shown"}
             )
-    return Draft(_stable({"golden": steps}, trace), tuple(left_out))
+    spoke = {step["by"] for step in steps if "by" in step}
+    heard = {by: name for by, name in speakers.items() if by in spoke}
+    content = {"speakers": heard, "golden": steps} if heard else {"golden": steps}
+    return Draft(_stable(content, trace), tuple(left_out))
 
 
 def answers(

@@ -16,6 +16,8 @@ Json = Any
 """A JSON value: None, bool, int, float, str, list, dict with str keys."""
 
 
+GAVE_UP = "the agent gave up: "
+"""How the note of a trial begins that says what an agent did in place of replying."""
 MOST_COUNTED = 10**15
 """More tokens, or more money, than anybody has; what an agent reports beyond it is no report."""
 

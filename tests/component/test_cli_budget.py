@@ -81,6 +81,21 @@ def test_budget_that_cannot_be_held_is_refused_before_anything_runs(
     assert not (root / "run").exists()
 
 
+def test_baseline_that_was_named_must_be_there_and_is_named_again_in_what_to_type_next(root: Path):
+    workspace(root)
+    run = ("run", "-s", "all", "-a", "clerk-1", "--trials", "1")
+
+    code, _, err = seatrial(root, *run, "--baseline", "old one", "--out", "run")
+
+    assert (code, "'old one'" in err) == (2, True), err
+    assert not (root / "run").exists()
+    code, _, err = seatrial(root, *run, "--out", "old one")
+    assert (code, "--baseline" in err) == (0, False), err
+    code, _, err = seatrial(root, *run, "--baseline", "old one", "--out", "new")
+    assert code == 0, err
+    assert "seatrial gate new --baseline 'old one', seatrial report new --baseline 'old one'" in err
+
+
 def test_run_tells_when_another_model_than_the_pinned_one_was_served(root: Path):
     workspace(root)
     arm = bike_shop.arm(

@@ -104,6 +104,7 @@ def test_an_agent_that_breaks_down_after_a_fault_has_failed(tmp_path: Path, entr
     assert found.reason.startswith(
         "the agent gave up after a call that went wrong on purpose (get_bike: "
     )
+    assert "): the agent fault_agents:raises raised" in found.reason
     assert (found.call, found.turn) == (1, 1)
     notes = [event.text for event in trace.events if isinstance(event, Noted)]
     assert any("the agent gave up: the agent fault_agents:raises raised" in note for note in notes)

@@ -104,6 +104,30 @@ def test_a_conversation_becomes_a_golden_one_with_the_calls_that_do_more_than_re
         GoldenStep.model_validate(step)
 
 
+def test_a_golden_conversation_of_several_people_says_who_speaks():
+    played = trace(
+        Said(turn=1, text="Ada Berg: The saw, please.", by="ada"),
+        Replied(turn=1, text="Here."),
+        Said(turn=2, text="Tom: And the drill.", by="tom"),
+    )
+
+    draft = drafts.golden(played, {"ada": "Ada Berg", "tom": "Tom", "eve": "Eve"})
+
+    assert draft.content == {
+        "speakers": {"ada": "Ada Berg", "tom": "Tom"},
+        "golden": [
+            {
+                "say": "The saw, please.",
+                "by": "ada",
+                "calls": [],
+                "reply": "Here.",
+                "match": "shown",
+            },
+            {"say": "And the drill.", "by": "tom", "calls": []},
+        ],
+    }
+
+
 def test_of_a_conversation_that_nobody_wrote_the_solution_has_the_turns_that_were_said():
     played = trace(
         Said(turn=1, text="Hello."),

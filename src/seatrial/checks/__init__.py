@@ -71,7 +71,7 @@ from seatrial.documents.checks import (
     ToolOrder,
 )
 from seatrial.state import Unjudged
-from seatrial.trace import Trace
+from seatrial.trace import GAVE_UP, Noted, Trace
 from seatrial.verdicts import Cause, Finding, Status, Verdict
 
 __all__ = ["Background", "Scope", "find", "grade", "verdict"]
@@ -245,7 +245,9 @@ def _limits(case: Case, trace: Trace) -> tuple[Finding, ...]:
         case "gave_up":
             fault = trace.fault_of(last.turn) if last is not None else None
             what = f" ({fault.tool}: {fault.fault})" if fault is not None else ""
-            reason = f"the agent gave up after a call that went wrong on purpose{what}"
+            reason = (
+                f"the agent gave up after a call that went wrong on purpose{what}{_instead(trace)}"
+            )
             path, last = "answers", fault or last
         case "completed" | "broken":
             return ()
@@ -259,6 +261,14 @@ def _limits(case: Case, trace: Trace) -> tuple[Finding, ...]:
             call=last.number if last else None,
         ),
     )
+
+
+def _instead(trace: Trace) -> str:
+    """What an agent that gave up did in place of replying, as the runner took it down."""
+    for event in reversed(trace.events):
+        if isinstance(event, Noted) and event.text.startswith(GAVE_UP):
+            return f": {_one_line(event.text.removeprefix(GAVE_UP))}"
+    return ""
 
 
 def _one_line(reason: str) -> str:

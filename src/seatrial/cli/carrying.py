@@ -136,6 +136,7 @@ def carried_out(
     stored: Sequence[TrialRecord],
     equipment: Equipment,
     at_once: int | None,
+    baseline: str | None = None,
 ) -> ExitCode:
     """Run what is missing, tell how it goes, and sum it up; the command's exit code.
 
@@ -145,7 +146,9 @@ def carried_out(
         stored: the records that it holds already.
         equipment: what its arms need.
         at_once: trials side by side.
+        baseline: what it is to be held against, where that was named.
     """
+    import shlex
     import signal
 
     import anyio
@@ -193,7 +196,13 @@ def carried_out(
     click.echo(f"Run: {writer.folder}")
     if wrong:
         name = store.resume_name(writer.folder)
-        click.echo(f"  → what went wrong: seatrial gate {name}, seatrial report {name}", err=True)
+        against = "" if baseline is None else f" --baseline {shlex.quote(baseline)}"
+        click.echo(
+            printable(
+                f"  → what went wrong: seatrial gate {name}{against}, seatrial report {name}{against}"
+            ),
+            err=True,
+        )
     return ExitCode.UNDECIDED if trials and not valid else ExitCode.OPEN
 
 

@@ -154,11 +154,15 @@ def _doubts(root: Path, files: Tree, catalog: Catalog, stale_after: int) -> tupl
 
     from seatrial.loading.advice import doubts
     from seatrial.loading.lifelike import ALLOWED, allowed, lifelike
+    from seatrial.workspace.targets import missing_targets
 
     today = dt.datetime.now(dt.UTC).date()
     there = (root / ALLOWED).is_file()
     may_stay = allowed((root / ALLOWED).read_bytes() if there else None)
-    return tuple(sorted((*doubts(catalog, today, stale_after), *lifelike(files, may_stay))))
+    missing = missing_targets(root.resolve(), catalog)
+    return tuple(
+        sorted((*doubts(catalog, today, stale_after), *missing, *lifelike(files, may_stay)))
+    )
 
 
 def _path_of(catalog: Catalog, case: str) -> str:

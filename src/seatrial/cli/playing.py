@@ -334,7 +334,8 @@ def _save(
         head = f"Case {case.id}, played by hand. Look it over, then put it into the case."
         _write(wishes.save_solution, head, draft)
     if wishes.save_golden is not None:
-        draft = drafts.golden(trace)
+        people = {person.id: person.name for person in catalog.personas(case)}
+        draft = drafts.golden(trace, case.speakers or (people if len(people) > 1 else {}))
         head = f"Case {case.id}, played by hand. Review it, then put it in the place of the case's messages."
         _write(wishes.save_golden, head, draft)
     if wishes.save_answers is not None:

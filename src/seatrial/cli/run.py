@@ -173,7 +173,7 @@ def run(
     )
     planned = _only(selection, cases, trials) if cases else selection.cases
     _tell_of_unanswered(selection)
-    wanted = _Wanted(trials, max_trials, budget, at_once, out, seed, shard, version)
+    wanted = _Wanted(trials, max_trials, budget, at_once, out, seed, shard, version, baseline)
     against: Baseline | None = None
     if rerun_baseline:
         against = _released(workspace, selection, baseline)
@@ -211,6 +211,8 @@ class _Wanted:
     shard: str | None
     version: str
     """Which versions of the agents answer."""
+    baseline: str | None
+    """What the run is to be held against, where that was named."""
 
 
 def _released(workspace: Workspace, selection: Selection, spec: str | None) -> Baseline:
@@ -310,7 +312,7 @@ def _begun(
             manifest = sharded(manifest, part, seeded=wanted.seed is not None)
         folder = wanted.out or workspace.root / store.RUNS / manifest.run
         with store.Writer.create(folder, manifest, catalog) as writer:
-            return carried_out(writer, catalog, (), equipment, wanted.at_once)
+            return carried_out(writer, catalog, (), equipment, wanted.at_once, wanted.baseline)
 
 
 def _part(

@@ -27,12 +27,17 @@ def timed(
         selection: the suite and its arms.
         spec: the baseline, as `--baseline` names it; None for the newest release.
         found: the baseline, where it is known already.
+
+    Raises:
+        BaselineError: a baseline was named, and there is none of any of these agents.
     """
     took: dict[str, float] = {}
+    unknown: list[BaselineError] = []
     if found is not None:
         took = durations([found])
     else:
-        for agent in sorted({arm.agent for arm in selection.arms}):
+        agents = sorted({arm.agent for arm in selection.arms})
+        for agent in agents:
             try:
                 stored = resolve(
                     spec,
@@ -41,9 +46,13 @@ def timed(
                     root=workspace.root,
                     repository=workspace.repository,
                 )
-            except BaselineError:
-                continue  # then nothing is known of its cases, which changes their order and nothing else
+            except BaselineError as error:
+                # Then nothing is known of its cases, which changes their order and nothing else.
+                unknown.append(error)
+                continue
             took |= durations([stored])
+        if spec is not None and agents and len(unknown) == len(agents):
+            raise unknown[0]
     return tuple(
         entry.model_copy(update={"expected_ms": round(took[entry.case], 3)})
         if entry.selected and entry.case in took

@@ -19,7 +19,7 @@ from seatrial.errors import ArmError, Error, SimulatorError, ToolServerError, pr
 from seatrial.personas import Over
 from seatrial.runner.bills import Bill
 from seatrial.runner.purse import Allotment
-from seatrial.trace import Beginning, Change, Completed, Event, Noted, Trace
+from seatrial.trace import GAVE_UP, Beginning, Change, Completed, Event, Noted, Trace
 from seatrial.verdicts import Cause, SimulatorFault
 
 
@@ -129,9 +129,7 @@ def take_for_giving_up(course: Course, turn: int) -> None:
         return
     if course.trace.fault_of(turn) is None:
         return
-    course.own.append(
-        Noted(turn=turn, text=f"the agent gave up: {failure.detail}", at_ms=course.clock())
-    )
+    course.own.append(Noted(turn=turn, text=f"{GAVE_UP}{failure.detail}", at_ms=course.clock()))
     course.ended, course.failure = "gave_up", None
 
 
