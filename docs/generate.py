@@ -159,7 +159,8 @@ def agent_runtimes() -> str:
         "# Agent runtimes\n",
         NOTE,
         "A `command` arm, and an `mcp` arm with a `command`, may say `config_format: NAME`: its agent then finds "
-        "its tools where that runtime looks for them. The file lies in the trial's own folder, which is removed afterwards; paths that begin with `~` are "
+        "its tools where that runtime looks for them. The file lies in the trial's own folder, which is removed "
+        "afterwards; paths that begin with `~` are "
         "in the agent's home, which is a part of that folder and never yours. `{config}` in the command stands for "
         "the path of the file. With `config_transport: stdio` the file names a program for each server "
         "(`seatrial gateway connect`) in place of its address.\n",
