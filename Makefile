@@ -39,6 +39,7 @@ check: .venv/ready ## format, lint, types, floors, workflows
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema custom.github-workflows-require-timeout .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml post/action.yml action/*/action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci src/seatrial/cli/starter/gitlab-ci.yml
 	$(BIN)/actionlint
 	$(BIN)/zizmor --offline --no-progress --persona=pedantic .github action.yml post action
 

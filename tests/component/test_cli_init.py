@@ -232,3 +232,64 @@ def _workflow(path: Path) -> dict[str, Any]:
     """A workflow, whose `on` is no boolean."""
     read = yaml.safe_load(path.read_text(encoding="utf-8"))
     return {"on" if key is True else key: value for key, value in read.items()}
+
+
+def test_pipeline_of_gitlab_is_one_that_it_accepts_and_its_scripts_are_shell():
+    made = seatrial("init", "--forge", "gitlab", "--action", f"acme/seatrial@{COMMIT}")
+
+    assert made.exit_code == 0, made.output
+    path = Path(".gitlab/desk.gitlab-ci.yml")
+    assert f"include:\n  - local: {path}\n" == Path(".gitlab-ci.yml").read_text(encoding="utf-8")
+    assert not Path(".github").exists()
+    checked = subprocess.run(
+        [
+            Path(sys.executable).parent / "check-jsonschema",
+            "--builtin-schema",
+            "vendor.gitlab-ci",
+            path,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout
+    jobs = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert (
+        jobs[".desk"]["variables"]["SEATRIAL"]
+        == f"seatrial @ git+https://github.com/acme/seatrial@{COMMIT}"
+    )
+    assert jobs[".desk"]["variables"]["ROOT"] == "."
+    for job in jobs.values():
+        script = "\n".join([*job.get("before_script", ()), *job.get("script", ())])
+        subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_jobs_with_the_token_of_gitlab_run_no_agent_and_not_for_forks():
+    seatrial("init", "--forge", "gitlab")
+
+    jobs = yaml.safe_load(Path(".gitlab/desk.gitlab-ci.yml").read_text(encoding="utf-8"))
+
+    posting = {name for name, job in jobs.items() if "seatrial post" in str(job)}
+    assert posting == {"desk start", "desk tell"}
+    for name, job in jobs.items():
+        environment = job.get("environment", {}).get("name")
+        same = "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_MERGE_REQUEST_PROJECT_ID"
+        assert (environment == "seatrial/post") == (name in posting)
+        if name in posting:
+            assert all(same in rule["if"] for rule in job["rules"])
+            assert "seatrial run" not in str(job)
+    assert jobs["desk trials"]["parallel"] == {"matrix": [{"shard": ["1/4", "2/4", "3/4", "4/4"]}]}
+    assert [rule["when"] for name in ("desk gate", "desk tell") for rule in jobs[name]["rules"]] == [
+        "always", "always",
+    ]  # fmt: skip
+
+
+def test_pipeline_that_is_there_is_left_alone_and_the_include_is_told():
+    Path(".gitlab-ci.yml").write_text("test:\n  script: [make]\n", encoding="utf-8")
+
+    made = seatrial("init", "--forge", "gitlab")
+
+    assert made.exit_code == 0
+    assert Path(".gitlab-ci.yml").read_text(encoding="utf-8") == "test:\n  script: [make]\n"
+    assert "put `- local: .gitlab/desk.gitlab-ci.yml` under `include:`" in made.output
+    assert "replace OWNER/seatrial and COMMIT in .gitlab/desk.gitlab-ci.yml" in made.output

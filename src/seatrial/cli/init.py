@@ -32,14 +32,22 @@ _IGNORED = (".seatrial/", "site/report/")
     metavar="OWNER/REPOSITORY@COMMIT",
     help="Where the workflows find Seatrial's. You write it into them yourself when left out.",
 )
-@click.option("--no-workflow", is_flag=True, help="Write no workflows of GitHub Actions.")
-def init(folder: Path, agent: str, action: str | None, no_workflow: bool) -> ExitCode:
+@click.option(
+    "--forge",
+    type=click.Choice(["github", "gitlab"]),
+    default="github",
+    show_default=True,
+    help="Whose workflows are written.",
+)
+@click.option("--no-workflow", is_flag=True, help="Write no workflows.")
+def init(folder: Path, agent: str, action: str | None, forge: str, no_workflow: bool) -> ExitCode:
     """Start a repository of cases, or add an agent to one.
 
     Written are an agent in Python that books rooms, its arm, a practice world, three cases that pass, a suite, two
-    workflows of GitHub Actions, the JSON Schemas for editors, and what git is to ignore. Nothing that is there is
-    overwritten; where something stands in the way, nothing is written at all.
+    workflows of GitHub Actions or a pipeline of GitLab CI, the JSON Schemas for editors, and what git is to ignore.
+    Nothing that is there is overwritten; where something stands in the way, nothing is written at all.
     """
+    from seatrial.cli.pipelining import pipeline
     from seatrial.cli.planting import plant, refuse_what_is_wrong
     from seatrial.git import Repository
 
@@ -68,12 +76,20 @@ def init(folder: Path, agent: str, action: str | None, no_workflow: bool) -> Exi
     for name, text in _schemas().items():
         if not (folder / "site" / "schema" / name).exists():
             files[folder / "site" / "schema" / name] = text.encode()
-    workflows = {} if no_workflow else {"gate": f".github/workflows/{agent}.yml"}
-    if not no_workflow:
-        workflows["report"] = f".github/workflows/{agent}-report.yml"
+    left, unfinished = "", []
     inside = folder.relative_to(top).as_posix()
-    for starter, workflow in workflows.items():
-        files[top / workflow] = _workflow(starter, agent, action or _NO_ACTION, inside)
+    if forge == "gitlab" and not no_workflow:
+        path, written, left = pipeline(top, agent, action or _NO_ACTION, inside)
+        files |= written
+        unfinished = [path]
+    elif not no_workflow:
+        workflows = {
+            "gate": f".github/workflows/{agent}.yml",
+            "report": f".github/workflows/{agent}-report.yml",
+        }
+        for starter, workflow in workflows.items():
+            files[top / workflow] = _workflow(starter, agent, action or _NO_ACTION, inside)
+        unfinished = [*workflows.values()]
     plant(top, {path.relative_to(top).as_posix(): data for path, data in files.items()})
     ignored = _ignore(folder / ".gitignore")
 
@@ -82,9 +98,10 @@ def init(folder: Path, agent: str, action: str | None, no_workflow: bool) -> Exi
     if ignored:
         click.echo(f"added to .gitignore: {', '.join(ignored)}")
     click.echo("\nType next:")
-    unfinished = [*workflows.values()] if action is None else []
-    for line in _next(agent, folder, unfinished, repository is None):
+    for line in _next(agent, folder, unfinished if action is None else [], repository is None):
         click.echo(printable(f"  {line}"))
+    if left:
+        click.echo(printable(f"  {left}"))
     return ExitCode.OPEN
 
 
