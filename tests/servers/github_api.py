@@ -43,6 +43,11 @@ ARTIFACTS = "actions/list-workflow-run-artifacts"
 DOWNLOAD = "actions/download-artifact"
 BLOBS = "/blobs/"
 """Where artifacts lie: another server, to which no token is to be sent."""
+DISPATCH = "actions/create-workflow-dispatch"
+RUNS = "actions/list-workflow-runs"
+RUN = "actions/get-workflow-run"
+JOBS = "actions/list-jobs-for-workflow-run"
+ACTIONS = (DISPATCH, RUNS, RUN, JOBS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +83,16 @@ class Artifact:
     expired: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What a run is like when it is looked at."""
+
+    status: str = "in_progress"
+    conclusion: str | None = None
+    jobs: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    """Name → status and conclusion."""
+
+
 @dataclass
 class Hub:
     """The repository while it is served."""
@@ -98,10 +113,20 @@ class Hub:
     """Of each request, names in lower case."""
     rights: set[str] = field(
         default_factory=lambda: {
-            STATUS, STATUSES, LIST, CREATE, UPDATE, PULL, PULLS, ARTIFACTS, DOWNLOAD,
+            STATUS, STATUSES, LIST, CREATE, UPDATE, PULL, PULLS, ARTIFACTS, DOWNLOAD, *ACTIONS,
         }
     )  # fmt: skip
     """Operations that the token may ask for."""
+    workflows: dict[str, set[str]] = field(default_factory=dict)
+    """File → the inputs that its form has."""
+    branches: dict[str, str] = field(default_factory=dict)
+    """Name → its newest commit."""
+    tells_runs: bool = True
+    """It knows `return_run_details`; an older Enterprise Server does not."""
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    """Runs of workflows, the oldest first; `inputs` and `workflow` beside what the API says of them."""
+    course: list[Look] = field(default_factory=list)
+    """What a run is like, look by look; the last one stays."""
     writer: str = BOT
     """Who the token belongs to."""
     before: dict[str, Callable[[], None]] = field(default_factory=dict)
@@ -131,6 +156,22 @@ class Hub:
         }
         self.comments.append(comment)
         return comment
+
+    def begin(self, workflow: str, commit: str, **more: Any) -> dict[str, Any]:
+        """A run of a workflow begins."""
+        self._ids += 1
+        run = {
+            "id": 9000 + self._ids, "workflow": workflow, "head_sha": commit, "event": "pull_request",
+            "head_branch": "change", "run_attempt": 1, "display_title": "Seatrial gate",
+            "html_url": f"https://github.com/{REPOSITORY}/actions/runs/{9000 + self._ids}", **more,
+        }  # fmt: skip
+        self.runs.append(run)
+        return run
+
+    def looked_at(self, run: dict[str, Any]) -> dict[str, Any]:
+        """A run as it is now; the next look finds what comes next in its course."""
+        look = self.course[0] if self.course else Look(status="completed", conclusion="success")
+        return {**run, "status": look.status, "conclusion": look.conclusion}
 
     def status(self, context: str = "seatrial/gate") -> dict[str, Any]:
         """The newest status of that name."""
@@ -291,6 +332,34 @@ class Handler(BaseHTTPRequestHandler):
     ) -> tuple[int, Any, dict[str, str]]:
         with hub.lock:
             match operation:
+                case "actions/create-workflow-dispatch":
+                    return _dispatched(hub, names["workflow_id"], body)
+                case "actions/list-workflow-runs":
+                    file, commit = names["workflow_id"], query.get("head_sha")
+                    if file not in hub.workflows:
+                        return 404, {"message": "Not Found"}, {}
+                    of = [
+                        hub.looked_at(run)
+                        for run in reversed(hub.runs)
+                        if run["workflow"] == file and commit in {None, run["head_sha"]}
+                    ]
+                    size = int(query.get("per_page", "30"))
+                    return 200, {"total_count": len(of), "workflow_runs": of[:size]}, {}
+                case "actions/get-workflow-run" | "actions/list-jobs-for-workflow-run":
+                    known = [run for run in hub.runs if str(run["id"]) == names["run_id"]]
+                    if not known:
+                        return 404, {"message": "Not Found"}, {}
+                    if operation == "actions/get-workflow-run":
+                        return 200, hub.looked_at(known[0]), {}
+                    jobs = [
+                        {"name": name, "status": status, "conclusion": conclusion}
+                        for name, (status, conclusion) in (
+                            hub.course[0].jobs.items() if hub.course else ()
+                        )
+                    ]
+                    if len(hub.course) > 1:
+                        hub.course.pop(0)
+                    return 200, {"total_count": len(jobs), "jobs": jobs}, {}
                 case "repos/create-commit-status":
                     if _units(body.get("description") or "") > LONGEST_DESCRIPTION:
                         return _invalid("description is too long (maximum is 140 characters)")
@@ -362,6 +431,27 @@ def _pull(hub: Hub, number: int) -> dict[str, Any]:
         "state": "closed" if number in hub.closed else "open",
         "head": {"sha": hub.pulls[number], "repo": {"id": hub.heads.get(number, 1)}},
     }
+
+
+def _dispatched(hub: Hub, workflow: str, body: Any) -> tuple[int, Any, dict[str, str]]:
+    if workflow not in hub.workflows:
+        return 404, {"message": "Not Found"}, {}
+    details = body.get("return_run_details")
+    if details is not None and not hub.tells_runs:
+        return 422, {"message": '"return_run_details" is not a permitted key.'}, {}
+    if body["ref"] not in hub.branches:
+        return 422, {"message": f"No ref found for: {body['ref']}"}, {}
+    unknown = sorted(set(body.get("inputs", {})) - hub.workflows[workflow])
+    if unknown:
+        return 422, {"message": f"Unexpected inputs provided: {json.dumps(unknown)}"}, {}
+    run = hub.begin(
+        workflow, hub.branches[body["ref"]], event="workflow_dispatch", head_branch=body["ref"],
+        inputs=body.get("inputs", {}),
+    )  # fmt: skip
+    if not details:
+        return 204, b"", {}
+    url = f"{hub.url}/repos/{REPOSITORY}/actions/runs/{run['id']}"
+    return 200, {"workflow_run_id": run["id"], "run_url": url, "html_url": run["html_url"]}, {}
 
 
 def _units(text: str) -> int:

@@ -40,7 +40,7 @@ class Reply:
     """A good answer."""
 
     value: Any
-    """Its JSON."""
+    """Its JSON; None where it has no content."""
     more: bool
     """There is another page."""
 
@@ -217,7 +217,8 @@ class Api:
         if redirected and response.status_code in {302, 307}:
             return Reply(response.headers.get("location", ""), False)
         if 200 <= response.status_code < 300 and not redirected:
-            return Reply(self._json(bytes(data)), "next" in response.links)
+            value = self._json(bytes(data)) if response.status_code != 204 else None
+            return Reply(value, "next" in response.links)
         refused = self._refused(method, path, response, bytes(data))
         seconds = self._busy(response, refused.message)
         if seconds is not None:

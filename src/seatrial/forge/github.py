@@ -30,24 +30,20 @@ _LONGEST_TEXT = 140
 
 
 @contextmanager
-def connected(
+def opened(
     environment: Mapping[str, str],
-    subject: Subject,
+    url: str,
     *,
     token: str = "GITHUB_TOKEN",
-    author: str = AUTHOR,
     patience: float = PATIENCE_SECONDS,
-    told: Callable[[str], None] = lambda _: None,
-) -> Iterator[GitHub]:
-    """A change on the server that the environment of a step names, until the block ends.
+) -> Iterator[Api]:
+    """The API with the token that the environment holds, until the block ends.
 
     Args:
-        environment: has GITHUB_API_URL, where it is not github.com, and the token.
-        subject: the change.
+        environment: has the token.
+        url: of the API.
         token: the variable that holds the token; one that holds none is told of with the first request.
-        author: as of `GitHub`.
         patience: seconds that all requests together may wait to be made again.
-        told: as of `GitHub`.
     """
     value = environment.get(token, "")
     fault = None
@@ -62,8 +58,32 @@ def connected(
         "X-GitHub-Api-Version": VERSION,
         "User-Agent": "seatrial",
     }
-    url = environment.get("GITHUB_API_URL") or "https://api.github.com"
     with Api(url, headers, fault=fault, patience=patience) as api:
+        yield api
+
+
+@contextmanager
+def connected(
+    environment: Mapping[str, str],
+    subject: Subject,
+    *,
+    token: str = "GITHUB_TOKEN",
+    author: str = AUTHOR,
+    patience: float = PATIENCE_SECONDS,
+    told: Callable[[str], None] = lambda _: None,
+) -> Iterator[GitHub]:
+    """A change on the server that the environment of a step names, until the block ends.
+
+    Args:
+        environment: has GITHUB_API_URL, where it is not github.com, and the token.
+        subject: the change.
+        token: as of `opened`.
+        author: as of `GitHub`.
+        patience: as of `opened`.
+        told: as of `GitHub`.
+    """
+    url = environment.get("GITHUB_API_URL") or "https://api.github.com"
+    with opened(environment, url, token=token, patience=patience) as api:
         yield GitHub(api, subject, author=author, told=told)
 
 

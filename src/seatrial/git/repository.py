@@ -135,6 +135,18 @@ class Repository:
         names = self._git("remote").decode("utf-8", "replace").split()
         return "origin" if "origin" in names else next(iter(names), None)
 
+    def branch(self) -> str | None:
+        """The branch that is checked out; None where a commit is."""
+        done = command.call(self.root, "symbolic-ref", "--quiet", "--short", "HEAD")
+        return done.stdout.decode("utf-8", "replace").strip() or None
+
+    def address(self) -> str | None:
+        """The address of the remote to fetch from; it may hold a password."""
+        remote = self.remote()
+        if remote is None:
+            return None
+        return self._git("remote", "get-url", remote).decode("utf-8", "replace").strip() or None
+
     def names(self) -> tuple[str, ...]:
         """Branches, remote branches and tags, in short."""
         listed = self._git(
