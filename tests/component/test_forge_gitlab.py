@@ -19,7 +19,7 @@ MARK = marker(CONTEXT)
 SUBJECT = Subject(
     repository=PROJECT, commit=HEAD, pull_request=7, web="https://gitlab.example.com/acme/agents/helpdesk"
 )  # fmt: skip
-PIPELINE = Pipeline(900, HEAD)
+TOLD = replace(SUBJECT, pipeline=Pipeline(900, HEAD))
 RUNNING = Status(CONTEXT, State.RUNNING, "Trials are running", "https://gitlab.example.com/p/900")
 CLOSED = Status(CONTEXT, State.CLOSED, "Closed: rent regressed")
 
@@ -47,7 +47,7 @@ def side() -> Iterator[Side]:
         lab.heads[7] = HEAD
         lab.commits |= {HEAD, MERGE}
         lab.pipelines |= {900: HEAD, 901: MERGE}
-        yield Side(lab, GitLab(opened, SUBJECT, PIPELINE, told=told.append), waited, told)
+        yield Side(lab, GitLab(opened, TOLD, told=told.append), waited, told)
 
 
 def test_status_and_note_go_from_running_to_the_ruling_in_place(side: Side):
@@ -109,7 +109,7 @@ def test_other_refusal_of_a_state_is_a_failure(side: Side):
 
 def test_status_of_a_merge_that_is_tried_stands_in_its_own_pipeline(side: Side):
     with api(side.lab.url, []) as opened:
-        GitLab(opened, SUBJECT, Pipeline(901, MERGE)).tell(CLOSED)
+        GitLab(opened, replace(SUBJECT, pipeline=Pipeline(901, MERGE))).tell(CLOSED)
 
     assert (side.lab.status()["sha"], side.lab.status()["pipeline_id"]) == (MERGE, 901)
 
@@ -126,7 +126,7 @@ def test_status_outside_of_a_pipeline_stands_where_gitlab_puts_it(side: Side):
 def test_status_of_another_pipeline_of_the_same_commit_is_not_ours(side: Side):
     side.lab.pipelines[950] = HEAD
     with api(side.lab.url, []) as opened:
-        GitLab(opened, SUBJECT, Pipeline(950, HEAD)).tell(RUNNING)
+        GitLab(opened, replace(SUBJECT, pipeline=Pipeline(950, HEAD))).tell(RUNNING)
 
     assert side.gitlab.told(CONTEXT) is None
 
@@ -169,7 +169,7 @@ def test_note_about_an_earlier_commit_is_not_written(side: Side):
 
 def test_author_that_is_named_is_not_asked_for(side: Side):
     with api(side.lab.url, []) as opened:
-        gitlab = GitLab(opened, SUBJECT, PIPELINE, author="somebody", told=side.told.append)
+        gitlab = GitLab(opened, TOLD, author="somebody", told=side.told.append)
         gitlab.comment(MARK, MARK)
 
     assert "GET user" not in side.lab.asked
@@ -236,13 +236,13 @@ def test_single_mistakes_of_a_refusal_are_told(side: Side):
 
 def test_wrong_token_project_or_merge_request_is_told(side: Side):
     with api(side.lab.url, [], token="glpat-wrong") as opened:
-        failures = post(GitLab(opened, SUBJECT, PIPELINE), SUBJECT, CLOSED, MARK, MARK)
+        failures = post(GitLab(opened, TOLD), SUBJECT, CLOSED, MARK, MARK)
     assert [f.status for f in failures] == [401, 401]
     assert "glpat-wrong" not in "".join(f.render() for f in failures)
 
     with api(side.lab.url, []) as opened:
-        elsewhere = replace(SUBJECT, repository="acme/other")
-        failures = post(GitLab(opened, elsewhere, PIPELINE), elsewhere, CLOSED, MARK, MARK)
+        elsewhere = replace(TOLD, repository="acme/other")
+        failures = post(GitLab(opened, elsewhere), elsewhere, CLOSED, MARK, MARK)
     assert [f.status for f in failures] == [404, 404]
 
     side.lab.heads.clear()
@@ -254,7 +254,7 @@ def test_pipeline_that_is_not_of_the_commit_is_told(side: Side):
         api(side.lab.url, []) as opened,
         pytest.raises(ForgeError, match="404 Pipeline for pipeline_id"),
     ):
-        GitLab(opened, SUBJECT, Pipeline(900, MERGE)).tell(CLOSED)
+        GitLab(opened, replace(SUBJECT, pipeline=Pipeline(900, MERGE))).tell(CLOSED)
 
 
 def test_note_that_is_too_long_is_refused_with_the_reason(side: Side):
@@ -275,14 +275,14 @@ def test_commenting_where_there_is_no_merge_request_asks_nothing(side: Side):
 def test_api_that_is_down_is_one_failure():
     waited: list[float] = []
     with github_api.nobody() as url, api(url, waited) as opened:
-        (failure,) = post(GitLab(opened, SUBJECT, PIPELINE), SUBJECT, CLOSED, MARK, MARK)
+        (failure,) = post(GitLab(opened, TOLD), SUBJECT, CLOSED, MARK, MARK)
 
     assert failure.passing
     assert sum(waited) < 60
 
 
 def test_variable_without_a_token_is_told_with_the_kind_that_is_needed():
-    with connected({"GITLAB_TOKEN": ""}, SUBJECT, None) as gitlab:
+    with connected({"GITLAB_TOKEN": ""}, SUBJECT) as gitlab:
         (failure,) = post(gitlab, SUBJECT, CLOSED, MARK, MARK)
 
     assert failure.message == "the variable GITLAB_TOKEN holds no token"

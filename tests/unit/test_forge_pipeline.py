@@ -22,12 +22,12 @@ OF_REQUEST = JOB | {
 
 
 def test_merge_request_pipeline_is_of_its_source_branch():
-    subject, pipeline = merge_request(OF_REQUEST)
+    subject = merge_request(OF_REQUEST)
 
     assert (subject.commit, subject.pull_request, subject.from_fork) == (HEAD, 12, False)
     assert subject.repository == "acme/agents/helpdesk"
     assert subject.run_url.endswith("/-/pipelines/900")
-    assert pipeline == Pipeline(900, HEAD)
+    assert subject.pipeline == Pipeline(900, HEAD)
 
 
 def test_pipeline_of_merged_results_is_about_the_head_and_stands_at_the_merge():
@@ -36,36 +36,36 @@ def test_pipeline_of_merged_results_is_about_the_head_and_stands_at_the_merge():
         "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": HEAD,
     }
 
-    subject, pipeline = merge_request(environment)
+    subject = merge_request(environment)
 
-    assert (subject.commit, pipeline) == (HEAD, Pipeline(900, MERGE))
+    assert (subject.commit, subject.pipeline) == (HEAD, Pipeline(900, MERGE))
 
 
 def test_pipeline_in_a_fork_has_no_merge_request_to_write_to():
     environment = OF_REQUEST | {"CI_PROJECT_ID": "8", "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "8"}
 
-    subject, _ = merge_request(environment)
+    subject = merge_request(environment)
 
     assert (subject.pull_request, subject.from_fork) == (None, True)
 
 
 def test_pipeline_that_a_member_starts_for_a_fork_is_known_as_one():
-    subject, _ = merge_request(OF_REQUEST | {"CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "8"})
+    subject = merge_request(OF_REQUEST | {"CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "8"})
 
     assert (subject.pull_request, subject.from_fork) == (12, True)
 
 
 def test_push_has_no_merge_request():
-    subject, pipeline = merge_request(JOB)
+    subject = merge_request(JOB)
 
     assert (subject.commit, subject.pull_request, subject.from_fork) == (HEAD, None, False)
-    assert pipeline == Pipeline(900, HEAD)
+    assert subject.pipeline == Pipeline(900, HEAD)
 
 
 def test_commit_that_is_named_stands_outside_of_this_pipeline():
-    subject, pipeline = merge_request(OF_REQUEST, commit=MERGE, number=3)
+    subject = merge_request(OF_REQUEST, commit=MERGE, number=3)
 
-    assert (subject.commit, subject.pull_request, pipeline) == (MERGE, 3, None)
+    assert (subject.commit, subject.pull_request, subject.pipeline) == (MERGE, 3, None)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,6 @@ def test_environment_that_does_not_say_which_change_is_told(change: dict[str, st
 
 
 def test_address_that_is_none_is_no_link():
-    subject, _ = merge_request(
-        JOB | {"CI_PROJECT_URL": "javascript:alert(1)", "CI_PIPELINE_URL": ""}
-    )
+    subject = merge_request(JOB | {"CI_PROJECT_URL": "javascript:alert(1)", "CI_PIPELINE_URL": ""})
 
     assert (subject.web, subject.run_url) == ("", "")

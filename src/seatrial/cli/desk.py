@@ -13,7 +13,7 @@ from seatrial.cli.steering import steer
 from seatrial.errors import ExitCode, ForgeError, UsageError, printable
 
 if TYPE_CHECKING:
-    from seatrial.forge import GitHub, State, Subject
+    from seatrial.forge import Forge, GitHub, State, Subject
 
 CONTEXT = "seatrial/gate"
 
@@ -25,12 +25,12 @@ OPTIONS = (
         "--url", metavar="URL", help="Where the status leads; the run's page, when left out."
     ),
     click.option(
-        "--token-env", metavar="NAME", default="GITHUB_TOKEN", show_default=True,
-        help="The variable that holds the token.",
+        "--token-env", metavar="NAME",
+        help="The variable that holds the token; GITHUB_TOKEN, at GitLab GITLAB_TOKEN, when left out.",
     ),
     click.option(
-        "--author", metavar="LOGIN", default="github-actions[bot]", show_default=True,
-        help="Who writes comments with this token.",
+        "--author", metavar="LOGIN",
+        help="Who writes comments with this token; github-actions[bot], at GitLab the token's user, when left out.",
     ),
     click.option("--commit", metavar="SHA", help="Instead of the event's; the whole name."),
     click.option(
@@ -59,8 +59,8 @@ class Desk:
     subject: Subject
     context: str
     url: str
-    token: str
-    author: str
+    token: str | None
+    author: str | None
     patience: int
     strict: bool
 
@@ -71,8 +71,8 @@ class Desk:
         *,
         context: str,
         url: str | None,
-        token_env: str,
-        author: str,
+        token_env: str | None,
+        author: str | None,
         commit: str | None,
         pull_request: int | None,
         no_comment: bool,
@@ -111,7 +111,9 @@ class Desk:
         import os
 
         ran = revision.partition(" ")[0]
-        known = (self.subject.commit, os.environ.get("GITHUB_SHA", ""))
+        pipeline = self.subject.pipeline
+        tried = pipeline.commit if pipeline else os.environ.get("GITHUB_SHA", "")
+        known = (self.subject.commit, tried)
         if ran and not any(commit.startswith(ran) for commit in known):
             say("warning", f"the run is of commit {ran}, and is told of {self.subject.commit[:12]}")
 
@@ -124,12 +126,33 @@ class Desk:
         return replace(self, context=context)
 
     def connected(self) -> AbstractContextManager[GitHub]:
+        """GitHub, until the block ends: for what there is nowhere else.
+
+        Raises:
+            UsageError: the job is not of GitHub Actions.
+        """
+        import os
+
+        from seatrial.forge import github
+
+        if self.subject.server != "github":
+            raise UsageError("this is for workflows of GitHub Actions")
+        return github.connected(
+            os.environ,
+            self.subject,
+            token=self.token or github.TOKEN,
+            author=self.author or github.AUTHOR,
+            patience=self.patience,
+            told=lambda text: say("warning", text),
+        )
+
+    def reached(self) -> AbstractContextManager[Forge]:
         """The forge, until the block ends."""
         import os
 
         from seatrial import forge
 
-        return forge.connected(
+        return forge.reached(
             os.environ,
             self.subject,
             token=self.token,
@@ -153,7 +176,7 @@ class Desk:
         self,
         state: State,
         text: str,
-        comment: Callable[[GitHub], str] | None,
+        comment: Callable[[Forge], str] | None,
         *,
         over: Collection[State | None] | None = None,
     ) -> ExitCode:
@@ -167,10 +190,10 @@ class Desk:
         """
         from seatrial import forge
 
-        with self.connected() as github:
+        with self.reached() as server:
             status = forge.Status(self.context, state, text, self.url)
-            body = comment(github) if comment is not None else None
-            failures = forge.post(github, self.subject, status, self.marker, body, over=over)
+            body = comment(server) if comment is not None else None
+            failures = forge.post(server, self.subject, status, self.marker, body, over=over)
         return self.failed(failures)
 
     def failed(self, failures: Sequence[ForgeError]) -> ExitCode:

@@ -79,9 +79,9 @@ def init(folder: Path, agent: str, action: str | None, forge: str, no_workflow: 
     left, unfinished = "", []
     inside = folder.relative_to(top).as_posix()
     if forge == "gitlab" and not no_workflow:
-        path, written, left = pipeline(top, agent, action or _NO_ACTION, inside)
+        pipeline_file, written, left = pipeline(top, agent, action or _NO_ACTION, inside)
         files |= written
-        unfinished = [path]
+        unfinished = [pipeline_file]
     elif not no_workflow:
         workflows = {
             "gate": f".github/workflows/{agent}.yml",

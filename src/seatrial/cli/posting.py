@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @click.group("post")
 def post() -> None:
-    """Tell GitHub about the gate: a commit status and one comment on the pull request.
+    """Tell GitHub or GitLab about the gate: a commit status and one comment on the pull or merge request.
 
-    For a step of GitHub Actions, whose environment says which change it is about. What the forge does not
-    take is a warning and changes no ruling; the exit code is 0 then, unless --strict is given.
+    For a step of GitHub Actions or a job of GitLab CI, whose environment says which change it is about. What the forge
+    does not take is a warning and changes no ruling; the exit code is 0 then, unless --strict is given.
     """
 
 
@@ -117,7 +117,7 @@ def result(
     return desk.post(
         forge.State.of(told.ruling.ruling),
         told.ruling.headline,
-        lambda github: forge.ruled(told, github, desk.subject, desk.marker, desk.url),
+        lambda server: forge.ruled(told, server, desk.subject, desk.marker, desk.url),
     )
 
 

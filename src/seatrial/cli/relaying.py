@@ -11,7 +11,7 @@ from seatrial.cli.desk import Desk, say, shared
 from seatrial.errors import ExitCode, ForgeError, UsageError
 
 if TYPE_CHECKING:
-    from seatrial.forge import EndedRun, GitHub, Packed
+    from seatrial.forge import EndedRun, Forge, Packed
 
 ARTIFACT, FILE = "seatrial-told", "told.json"
 """Of the run that is relayed; behind the artifact's name stands the number of the attempt."""
@@ -143,9 +143,9 @@ def _of_fork(desk: Desk, run: EndedRun, options: dict[str, Any]) -> ExitCode:
     else:
         body = packed.told(options.get("report") or "", trusted=False)
 
-        def comment(github: GitHub) -> str:
+        def comment(server: Forge) -> str:
             return forge.ruled(
-                body, github, desk.subject, reported.marker, desk.url,
+                body, server, desk.subject, reported.marker, desk.url,
                 caution=forge.self_reported(desk.subject),
             )  # fmt: skip
 

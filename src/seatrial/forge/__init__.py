@@ -3,14 +3,13 @@
 from seatrial.forge.comments import Told, marker, ruled, self_reported, started, unruled
 from seatrial.forge.github import GitHub, connected, opened
 from seatrial.forge.gitlab import GitLab
-from seatrial.forge.gitlab import connected as connected_to_gitlab
-from seatrial.forge.model import Forge, State, Status, Subject
+from seatrial.forge.model import Forge, Pipeline, State, Status, Subject
 from seatrial.forge.packing import MOST_BYTES, Packed
-from seatrial.forge.pipeline import Pipeline, merge_request
+from seatrial.forge.pipeline import merge_request
 from seatrial.forge.places import Place, place
 from seatrial.forge.posting import post
+from seatrial.forge.reaching import reached, subject
 from seatrial.forge.runs import EndedRun, Runs
-from seatrial.forge.workflow import subject
 from seatrial.forge.workflows import Job, Started, WorkflowRun, Workflows
 
 __all__ = [
@@ -32,12 +31,12 @@ __all__ = [
     "WorkflowRun",
     "Workflows",
     "connected",
-    "connected_to_gitlab",
     "marker",
     "merge_request",
     "opened",
     "place",
     "post",
+    "reached",
     "ruled",
     "self_reported",
     "started",

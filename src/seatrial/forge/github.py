@@ -13,6 +13,7 @@ from seatrial.forge.asking import ATTEMPTS, PATIENCE_SECONDS, Api
 from seatrial.forge.model import State, Status, Subject
 from seatrial.forge.runs import Runs
 
+TOKEN = "GITHUB_TOKEN"
 VERSION = "2022-11-28"
 AUTHOR = "github-actions[bot]"
 """Who writes with the token that a workflow is given. Brackets make it a name that no person can have."""
@@ -34,7 +35,7 @@ def opened(
     environment: Mapping[str, str],
     url: str,
     *,
-    token: str = "GITHUB_TOKEN",
+    token: str = TOKEN,
     patience: float = PATIENCE_SECONDS,
 ) -> Iterator[Api]:
     """The API with the token that the environment holds, until the block ends.
@@ -67,7 +68,7 @@ def connected(
     environment: Mapping[str, str],
     subject: Subject,
     *,
-    token: str = "GITHUB_TOKEN",
+    token: str = TOKEN,
     author: str = AUTHOR,
     patience: float = PATIENCE_SECONDS,
     told: Callable[[str], None] = lambda _: None,

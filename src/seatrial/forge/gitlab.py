@@ -11,7 +11,6 @@ from seatrial.errors import ForgeError
 from seatrial.escaping import legible
 from seatrial.forge.asking import ATTEMPTS, PATIENCE_SECONDS, Api
 from seatrial.forge.model import State, Status, Subject
-from seatrial.forge.pipeline import Pipeline
 
 TOKEN = "GITLAB_TOKEN"
 
@@ -43,7 +42,6 @@ _HINTS = {
 def connected(
     environment: Mapping[str, str],
     subject: Subject,
-    pipeline: Pipeline | None,
     *,
     token: str = TOKEN,
     author: str = "",
@@ -55,7 +53,6 @@ def connected(
     Args:
         environment: has CI_API_V4_URL, where it is not gitlab.com, and the token.
         subject: the change.
-        pipeline: as of `GitLab`.
         token: the variable that holds the token; one that holds none is told of with the first request.
         author: as of `GitLab`.
         patience: seconds that all requests together may wait to be made again.
@@ -71,7 +68,7 @@ def connected(
     headers = {"PRIVATE-TOKEN": value, "Accept": "application/json", "User-Agent": "seatrial"}
     url = environment.get("CI_API_V4_URL") or "https://gitlab.com/api/v4"
     with Api(url, headers, fault=fault, patience=patience, hints=_HINTS) as api:
-        yield GitLab(api, subject, pipeline, author=author, told=told)
+        yield GitLab(api, subject, author=author, told=told)
 
 
 class GitLab:
@@ -84,7 +81,6 @@ class GitLab:
         self,
         api: Api,
         subject: Subject,
-        pipeline: Pipeline | None = None,
         *,
         author: str = "",
         told: Callable[[str], None] = lambda _: None,
@@ -94,15 +90,12 @@ class GitLab:
         Args:
             api: with the token.
             subject: the change.
-            pipeline: the status is put into this one and stands at its commit, which of a merge that is tried
-                is not the head; None puts it where GitLab thinks it belongs: the newest pipeline of the commit,
-                or one of its own, which holds no merge request.
             author: the username under which the token's notes are written; GitLab is asked when empty.
             told: is told what was done and should be known.
         """
         self._api = api
         self._subject = subject
-        self._pipeline = pipeline
+        self._pipeline = pipeline = subject.pipeline
         self._author = author
         self._told = told
         self._path = f"/projects/{quote(subject.repository, safe='')}"

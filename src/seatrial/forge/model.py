@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Literal, Protocol
 
 from seatrial.verdicts import Gate
 
@@ -38,12 +38,20 @@ class Status:
     """Where it leads."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A pipeline of GitLab CI, and the commit that it is of."""
+
+    id: int
+    commit: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """The change that is told about."""
 
     repository: str
-    """`owner/name`, as the forge writes it."""
+    """`owner/name`, at GitLab the whole path of the project."""
     commit: str
     """The full name of the head commit of the change: not of the merge that was tried."""
     pull_request: int | None = None
@@ -54,10 +62,16 @@ class Subject:
     """The page of the workflow's run."""
     web: str = ""
     """The repository's page."""
+    server: Literal["github", "gitlab"] = "github"
+    """What kind of forge it is at."""
+    pipeline: Pipeline | None = None
+    """At GitLab, the pipeline that it is told from: the status is put into it and stands at its commit, which of a
+    merge that is tried is not the head. Without one GitLab puts the status into the newest pipeline of the
+    commit, or into one of its own, which holds no merge request."""
 
 
 class Forge(Protocol):
-    """Where changes are reviewed: GitHub; GitLab fits into the same.
+    """Where changes are reviewed: GitHub or GitLab.
 
     Every method raises `ForgeError` where the forge does not do what it is asked.
     """

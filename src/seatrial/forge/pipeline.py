@@ -8,28 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from seatrial.errors import UsageError
-from seatrial.forge.model import Subject
+from seatrial.forge.model import Pipeline, Subject
 
 _PROJECT = re.compile(r"[\w.-]+(?:/[\w.-]+)+", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _OUTSIDE = "in GitLab CI it is set; elsewhere name it, or leave the posting to CI"
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
-    """A pipeline, and the commit that it is of."""
-
-    id: int
-    commit: str
-
-
 def merge_request(
     environment: Mapping[str, str], *, commit: str | None = None, number: int | None = None
-) -> tuple[Subject, Pipeline | None]:
-    """The change, by the environment of a job, and the pipeline that it is a job of.
+) -> Subject:
+    """The change, by the environment of a job.
 
     A pipeline of merged results is of a merge that was tried: the change is then its source branch's head. A
     pipeline that runs in a fork can be seen there only: the merge request is the other project's.
@@ -65,15 +56,16 @@ def merge_request(
         raise UsageError(
             f"{commit!r} is not the full name of a commit", hint="name all of it with --commit"
         )
-    subject = Subject(
+    return Subject(
         repository=project,
         commit=commit,
         pull_request=number,
         from_fork=from_fork,
         run_url=_page(environment.get("CI_PIPELINE_URL", "")),
         web=_page(environment.get("CI_PROJECT_URL", "")),
+        server="gitlab",
+        pipeline=pipeline,
     )
-    return subject, pipeline
 
 
 def _page(url: str) -> str:
