@@ -17,6 +17,7 @@ from seatrial.cli.baseline import baseline
 from seatrial.cli.check import check
 from seatrial.cli.compare import compare
 from seatrial.cli.diff import diff
+from seatrial.cli.dispatching import dispatch, status
 from seatrial.cli.fmt import fmt
 from seatrial.cli.gate import gate
 from seatrial.cli.gateway import gateway
@@ -46,7 +47,7 @@ from seatrial.errors import Error, ExitCode, printable
 COMMANDS: tuple[click.Command, ...] = (
     init, new, import_tasks, list_documents, show,
     check, fmt, pseudonymize, schema, plan, run, merge, regrade, compare, diff, gate, report,
-    scan, post, approve, release, baseline, power, selftest, monitor, world, gateway, record,
+    scan, post, dispatch, status, approve, release, baseline, power, selftest, monitor, world, gateway, record,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 

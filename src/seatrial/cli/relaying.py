@@ -108,7 +108,7 @@ def _packed(github: GitHub, run: EndedRun) -> Packed | None:
     """
     from seatrial import forge
 
-    data = github.runs.file(run, f"{ARTIFACT}-{run.run_attempt}", FILE, forge.MOST_BYTES)
+    data = github.runs.file(run.id, f"{ARTIFACT}-{run.run_attempt}", FILE, forge.MOST_BYTES)
     return None if data is None else forge.Packed.read(data, FILE)
 
 

@@ -111,11 +111,11 @@ class Runs:
         pull = self._api.ask("GET", f"{self._path}/pulls/{number}").value
         return bool(_at(pull, "state") == "open" and _at(pull, "head", "sha") == commit)
 
-    def file(self, run: EndedRun, artifact: str, name: str, most: int) -> bytes | None:
+    def file(self, run: int, artifact: str, name: str, most: int) -> bytes | None:
         """The one file of an artifact of the run; None where the run left no such artifact.
 
         Args:
-            run: the run.
+            run: its id.
             artifact: the artifact's name.
             name: the file's.
             most: bytes that it may have.
@@ -126,7 +126,7 @@ class Runs:
         """
         listed = self._api.ask(
             "GET",
-            f"{self._path}/actions/runs/{run.id}/artifacts",
+            f"{self._path}/actions/runs/{run}/artifacts",
             query={"name": artifact, "per_page": 100},
         ).value
         artifacts = _at(listed, "artifacts")
