@@ -84,7 +84,12 @@ def test_one_page_is_written_alone_and_beside_the_site():
     assert Path("pages/index.html").is_file()
 
 
-def test_expectations_that_failed_are_written_and_printed_as_annotations():
+@pytest.mark.parametrize("in_actions", [False, True])
+def test_expectations_that_failed_are_written_and_printed_as_annotations(
+    in_actions: bool, monkeypatch: pytest.MonkeyPatch
+):
+    if in_actions:
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
     seatrial(
         "report", RUN, "--baseline", BASELINE, "--single", "out/page.html",
         "--sarif", "out/results.sarif", "--annotations", "out/annotations",

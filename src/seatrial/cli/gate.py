@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from seatrial.cli.approvals import approvals_option
+from seatrial.cli.steering import steer
 from seatrial.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def gate(
     else:
         _tell(found, ruling, run)
     if annotations:
-        # Its runner reads both streams; standard output may be JSON that somebody else reads.
-        click.echo(_annotations(found, ruling, root), err=True, nl=False)
+        for line in _annotations(found, ruling, root).splitlines():
+            steer(line, err=True)
     return ExitCode[ruling.ruling.name]
 
 

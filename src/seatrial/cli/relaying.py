@@ -11,7 +11,7 @@ from seatrial.cli.desk import Desk, say, shared
 from seatrial.errors import ExitCode, ForgeError, UsageError
 
 if TYPE_CHECKING:
-    from seatrial.forge import EndedRun, Forge, Packed
+    from seatrial.forge import EndedRun, Forge, GitHub, Packed
 
 ARTIFACT, FILE = "seatrial-told", "told.json"
 """Of the run that is relayed; behind the artifact's name stands the number of the attempt."""

@@ -72,10 +72,16 @@ def guard() -> None:
             setattr(sys, name, _Guarded(stream))
 
 
-def steer(commands: str) -> None:
-    """Print lines that `escaping.workflow_command` made, for the runner to carry out."""
-    stream = cast(object, sys.stdout)
-    click.echo(commands, file=stream.inner if isinstance(stream, _Guarded) else sys.stdout)
+def steer(commands: str, *, err: bool = False) -> None:
+    """Print lines that `escaping.workflow_command` made, for the runner to carry out.
+
+    Args:
+        commands: the lines.
+        err: to standard error, which the runner reads as well, where somebody else reads standard output.
+    """
+    out = sys.stderr if err else sys.stdout
+    stream = cast(object, out)
+    click.echo(commands, file=stream.inner if isinstance(stream, _Guarded) else out)
 
 
 def _is_file(stream: TextIO) -> bool:
