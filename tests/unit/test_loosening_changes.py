@@ -95,6 +95,8 @@ def test_case_that_counts_for_less_is_told(
         ({"budget": "5 EUR"}, {"budget": "6 EUR"}, "budget_raised"),
         ({"budget": "5 EUR"}, {}, "budget_raised"),
         ({"must_tie": ["a"]}, {}, "must_tie_removed"),
+        ({}, {"arms": ["clerk-1"]}, "suite_arms_changed"),
+        ({"arms": ["clerk-1", "clerk-2"]}, {"arms": ["clerk-2"]}, "suite_arms_changed"),
         ({}, {"select": {"tools": "called"}}, "selection_narrowed"),
         ({"gate": {"profile": "release"}}, {}, "gate_loosened"),
         ({}, {"gate": {"margin": 0.2}}, "gate_loosened"),

@@ -153,6 +153,7 @@ class Catalog:
             set(selector.tags) <= set(case.tags)
             and selector.group in (None, case.group)
             and selector.required in (None, case.required)
+            and (selector.priority is None or case.priority >= selector.priority)
             and (selector.folder is None or fnmatchcase(path, selector.folder.rstrip("/") + "/*"))
         )
 

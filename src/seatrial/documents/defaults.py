@@ -20,7 +20,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "version", "environment", "limits", "trials", "owner", "tags", "priority", "requirements", "provenance",
         "reviewed",
     ),
-    "suite": ("trials", "budget", "gate", "select"),
+    "suite": ("trials", "budget", "gate", "select", "arms"),
     "arm": (
         "agent", "adapter", "model", "prices", "sources", "skills", "servers", "tools", "settings", "settings_schema",
         "limits",

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from seatrial.documents.base import MOST_TRIALS, Document, Id, Part
 from seatrial.documents.case import Group
 
 
 class Selector(Part):
-    """Cases by what they are; every word that is written must fit."""
+    """Cases by what they are; every word that is written must fit. Or all that another suite has."""
+
+    suite: Id | None = None
+    """All that another suite has, in its order; stands alone."""
 
     tags: tuple[str, ...] = ()
     """All of these tags."""
     group: Group | None = None
     """Of this group."""
     folder: str | None = None
-    """In files under this folder, relative to the repository."""
+    """In files under this folder, relative to the repository; `*` and `?` stand for anything in a name."""
     required: StrictBool | None = None
     """Required cases only, or only the others."""
+    priority: StrictInt | None = None
+    """Of this priority or a higher one."""
+
+    @model_validator(mode="after")
+    def _is_one_or_the_other(self) -> Selector:
+        if self.suite is not None and len(self.model_fields_set) > 1:
+            raise ValueError(
+                "`suite` stands alone: it takes the other suite as it is; write the rest as an entry of its own"
+            )
+        return self
 
 
 class Policy(Part):
@@ -59,7 +72,10 @@ class Suite(Document):
     title: str = ""
     """One line for people."""
     cases: tuple[Id | Selector, ...] = Field(min_length=1)
-    """Ids of cases, or selectors; in this order, each case once."""
+    """Ids of cases, or selectors; in this order, each case once. The id of a case with a matrix stands for all of its
+    expansions."""
+    arms: tuple[Id, ...] = ()
+    """The arms that run it where none is named; left out: all arms of the agents that its cases are for."""
     trials: StrictInt = Field(default=4, ge=1, le=MOST_TRIALS)
     """Trials per case."""
     budget: str | None = Field(default=None, pattern=BUDGET)

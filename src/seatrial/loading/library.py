@@ -20,6 +20,7 @@ from seatrial.documents import (
     ObjectsWorld,
     Payloads,
     Persona,
+    Selector,
     Server,
     Source,
     Suite,
@@ -236,6 +237,10 @@ class Library:
                 for case in self.variants_of(draft.document):
                     by_kind["case"][case.id] = case
                     sources["case", case.id] = sources[kind, id]
+            elif isinstance(draft.document, Suite):
+                suite, places = self._unfolded(draft, draft.document)
+                by_kind[kind][id] = suite
+                sources[kind, id] = Source(draft.path, places, places.files)
             else:
                 by_kind[kind][id] = draft.document
         return Catalog(
@@ -245,6 +250,33 @@ class Library:
             fixtures=by_kind["fixture"],
             sources=sources,
         )
+
+    def _unfolded(self, draft: Draft, suite: Suite) -> tuple[Suite, Places]:
+        """A suite with the entries of the suites that it takes in, each in its place and with its place."""
+        own: dict[str, Any] = {}
+        parts: dict[str | int, Origin] = {}
+        for key, entries in (("cases", suite.cases), ("must_tie", suite.must_tie)):
+            if any(isinstance(entry, Selector) and entry.suite for entry in entries):
+                found = list(self._entries(draft.places, key, entries, (suite.id,)))
+                own[key] = tuple(entry for entry, _ in found)
+                inner: dict[str | int, Origin] = {i: origin for i, (_, origin) in enumerate(found)}
+                parts[key] = Origin(draft.places, (key,), inner)
+        if not own:
+            return suite, draft.places
+        places = Origin(draft.places, (), parts).woven(draft.places)
+        return suite.model_copy(update=own), places
+
+    def _entries(
+        self, places: Places, key: str, entries: tuple[str | Selector, ...], above: tuple[str, ...]
+    ) -> Iterator[tuple[str | Selector, Origin]]:
+        for index, entry in enumerate(entries):
+            if isinstance(entry, str) or entry.suite is None:
+                yield entry, Origin(places, (key, index))
+                continue
+            draft = self.drafts.get(("suite", entry.suite))
+            if draft and isinstance(draft.document, Suite) and entry.suite not in above:
+                inner = draft.document.cases
+                yield from self._entries(draft.places, "cases", inner, (*above, entry.suite))
 
     def variants_of(self, case: Case) -> tuple[Case, ...]:
         """The cases that a written one stands for; itself as long as its payloads cannot be told."""

@@ -70,12 +70,36 @@ def dangling_ids(library: Library) -> Found:
         for index, id in enumerate(arm.servers):
             yield from _fixture(library, draft, ("servers", index), id, Server)
     for draft, suite in library.of(Suite):
+        for key, entries in (("cases", suite.cases), ("must_tie", suite.must_tie)):
+            for index, entry in enumerate(entries):
+                if isinstance(entry, str):
+                    yield from _dangling(library, draft, (key, index), "case", entry)
+                elif entry.suite is not None:
+                    taken: Steps = (key, index, "suite")
+                    yield from _dangling(library, draft, taken, "suite", entry.suite)
+        for index, id in enumerate(suite.arms):
+            yield from _dangling(library, draft, ("arms", index), "arm", id)
+
+
+def suites_in_a_circle(library: Library) -> Found:
+    """A suite that takes itself in, through others or not."""
+    taken = {
+        suite.id: [e.suite for e in suite.cases if isinstance(e, Selector) and e.suite is not None]
+        for _, suite in library.of(Suite)
+    }
+    for draft, suite in library.of(Suite):
         for index, entry in enumerate(suite.cases):
-            if isinstance(entry, str):
-                yield from _dangling(library, draft, ("cases", index), "case", entry)
-        for index, entry in enumerate(suite.must_tie):
-            if isinstance(entry, str):
-                yield from _dangling(library, draft, ("must_tie", index), "case", entry)
+            if isinstance(entry, str) or entry.suite is None:
+                continue
+            seen, waiting = set[str](), [entry.suite]
+            while waiting and suite.id not in seen:
+                one = waiting.pop()
+                if one not in seen:
+                    seen.add(one)
+                    waiting += taken.get(one, ())
+            if suite.id in seen:
+                message = f"suite `{suite.id}` takes itself in, through `{entry.suite}`"
+                yield draft, Mistake(("cases", index, "suite"), message, code="takes-itself-in")
 
 
 def _fixture(
@@ -182,6 +206,25 @@ def _unknown_purpose(purpose: str, known: Iterable[str], message: str) -> Mistak
     return Mistake(("purpose",), message, hint, "unknown-purpose")
 
 
+def arms_of_no_agent(library: Library) -> Found:
+    """A suite names its arms, and none of them is of the agent of one of its required cases."""
+    if not library.complete:
+        return
+    catalog = library.catalog()
+    for draft, suite in library.of(Suite):
+        agents = {catalog.arms[id].agent for id in suite.arms if id in catalog.arms}
+        if not agents:
+            continue
+        for case in catalog.suite_cases(catalog.suites[suite.id]):
+            if case.required and case.agent not in agents:
+                message = (
+                    f"none of these arms is of agent `{case.agent}`, so that the required case "
+                    f"`{case.id}` is not run"
+                )
+                yield draft, Mistake(("arms",), message, "Name one, or leave `arms` out", "no-arm")
+                break
+
+
 def empty_selectors(library: Library) -> Found:
     """A suite's selector chooses no case. Not said while documents are broken: it may be theirs."""
     if not library.complete:
@@ -189,8 +232,10 @@ def empty_selectors(library: Library) -> Found:
     catalog = library.catalog()
     for draft, suite in library.of(Suite):
         for index, entry in enumerate(suite.cases):
-            if isinstance(entry, Selector) and not any(
-                catalog.fits(case, entry) for case in catalog.cases.values()
+            if (
+                isinstance(entry, Selector)
+                and entry.suite is None  # which tells of its own
+                and not any(catalog.fits(case, entry) for case in catalog.cases.values())
             ):
                 message = "this selector chooses no case"
                 yield draft, Mistake(("cases", index), message, code="empty-selector")
@@ -204,7 +249,7 @@ def ties_outside(library: Library) -> Found:
     for draft, suite in library.of(Suite):
         if any(isinstance(entry, str) and not catalog.named(entry) for entry in suite.cases):
             continue  # said already; it may be the one that is meant
-        cases = catalog.suite_cases(suite)
+        cases = catalog.suite_cases(catalog.suites[suite.id])
         for index, entry in enumerate(suite.must_tie):
             steps = ("must_tie", index)
             if isinstance(entry, str):
@@ -212,7 +257,7 @@ def ties_outside(library: Library) -> Found:
                 if known and not any(case.id in known for case in cases):
                     message = f"this suite has no case `{entry}`"
                     yield draft, Mistake(steps, message, code="outside-suite")
-            elif not any(catalog.fits(case, entry) for case in cases):
+            elif entry.suite is None and not any(catalog.fits(case, entry) for case in cases):
                 message = "this selector chooses no case of this suite"
                 yield draft, Mistake(steps, message, code="empty-selector")
 
@@ -245,6 +290,8 @@ RULES = (
     deployed_twice,
     unknown_placeholders,
     unusable_schemas,
+    suites_in_a_circle,
+    arms_of_no_agent,
     empty_selectors,
     ties_outside,
 )

@@ -13,7 +13,7 @@ from seatrial.records import Loosening, PolicyChange
 
 NEUTRAL = frozenset({"kind", "id", "title", "extends", "abstract"})
 """Keys of a suite that nothing is judged by."""
-LOOKED_AT = frozenset({"cases", "trials", "budget", "gate", "must_tie", "select"})
+LOOKED_AT = frozenset({"cases", "trials", "budget", "gate", "must_tie", "select", "arms"})
 """All others; a key that stands in neither is one that nobody thought about."""
 
 _WHAT = {
@@ -61,6 +61,16 @@ def of(sides: Sides, old: Suite, new: Suite) -> Iterator[PolicyChange]:
         text = f"suite {old.id}: a tool that reads otherwise no longer runs the cases that could list it"
         yield sides.told(
             "selection_narrowed", ("suite", old.id), text, path="select.tools", old="listed", new="called"
+        )  # fmt: skip
+    if left_out := [arm for arm in old.arms if arm not in new.arms and new.arms]:
+        text = f"suite {old.id}: {', '.join(left_out)} no longer runs it where no arm is named"
+        yield sides.told(
+            "suite_arms_changed", ("suite", old.id), text, path="arms", old=list(old.arms), new=list(new.arms),
+        )  # fmt: skip
+    elif new.arms and not old.arms:
+        text = f"suite {old.id}: only {', '.join(new.arms)} run it where no arm is named"
+        yield sides.told(
+            "suite_arms_changed", ("suite", old.id), text, path="arms", old=[], new=list(new.arms),
         )  # fmt: skip
     for number, tie in enumerate(old.must_tie):
         if tie not in new.must_tie:

@@ -113,7 +113,7 @@ class Workspace:
     def suite_and_arms(
         self, catalog: Catalog, suite: str, arms: Sequence[str]
     ) -> tuple[Suite, tuple[Arm, ...]]:
-        """The documents behind ids; without arms, all arms of the agents that the suite's cases are for.
+        """The documents behind ids; without arms, those that the suite names, else all of the agents of its cases.
 
         Raises:
             UsageError: there is no such suite or arm.
@@ -125,6 +125,7 @@ class Workspace:
                 raise _unknown("arm", arm, catalog.arms)
         found = catalog.suites[suite]
         agents = {case.agent for case in catalog.suite_cases(found)}
+        arms = arms or found.arms
         named = [catalog.arms[arm] for arm in dict.fromkeys(arms) or sorted(catalog.arms)]
         fitting = tuple(arm for arm in named if arm.agent in agents)
         if not fitting:
