@@ -1,7 +1,12 @@
 """What holds for every test."""
 
+import os
+
 from hypothesis import settings
 
 # How long an example takes says something about the machine, not about the property.
 settings.register_profile("seatrial", deadline=None, print_blob=True)
 settings.load_profile("seatrial")
+
+# What the commands of one test found out is nothing that those of another may recall.
+os.environ["SEATRIAL_CACHE"] = "off"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seatrial.cli.steering import steer
-from seatrial.errors import ExitCode, InvalidDocuments, Problem, UsageError, printable
+from seatrial.errors import ExitCode, Problem, UsageError, printable
 
 if TYPE_CHECKING:
+    from seatrial.cli.checking import Sizes
     from seatrial.documents import Catalog
-    from seatrial.loading import Tree
 
 
 @click.command()
@@ -82,8 +81,12 @@ def check(
 
     With --live the servers of right documents are started, and asked which tools they have: what documents say
     of them, and mocked answers that were written for other schemas, is told as stale, with the difference.
+
+    What was found out about the very same files on the same day is recalled from the user's folder of caches, which
+    may be deleted at any time. SEATRIAL_CACHE names another folder, or is `off`; none inside the repository is used.
     """
     from seatrial import loading
+    from seatrial.cli.checking import checked
     from seatrial.cli.scope import from_here, is_meant, scope
 
     if not prove and (suite or cases):
@@ -96,33 +99,22 @@ def check(
             f"{root} has no documents: no YAML files under {', '.join(f'{f}/' for f in loading.FOLDERS)}",
             hint="go to the folder that holds them, or name it: seatrial check FOLDER; `seatrial init` begins one",
         )
-    catalog: Catalog | None = None
-    problems: tuple[Problem, ...] = ()
-    doubtful: tuple[Problem, ...] = ()
-    with loading.collector_at_rest():
-        try:
-            catalog = loading.load(files)
-            problems = _problems_of_files(root, catalog)
-            doubtful = _doubts(root, files, catalog, stale_after) if not problems else ()
-        except InvalidDocuments as error:
-            problems = error.problems
-        gc.freeze()  # what was read stays to the end: whoever collects need not walk all of it
+    found = checked(root, files, stale_after, anew=prove or live)
+    catalog, problems, doubtful = found.catalog, found.problems, found.warnings
     asked: int | None = None
     if live and catalog is not None and not problems:
         from seatrial.cli import living
 
-        found = living.live(root.resolve(), catalog)
-        problems, asked = found.problems, found.asked
-    warnings: list[Problem] = []
-    if catalog is not None and not problems:
-        problems = tuple(p for p in doubtful if p.level == "error")
-        warnings = [
-            from_here(root, p) for p in doubtful if p.level == "warning" and is_meant(p.path, shown)
-        ]
+        alive = living.live(root.resolve(), catalog)
+        problems, asked = alive.problems, alive.asked
+        doubtful = () if problems else doubtful
+    warnings = [from_here(root, p) for p in doubtful if is_meant(p.path, shown)]
     here = [p for p in problems if is_meant(p.path, shown)]
     if not prove or catalog is None or problems:
         elsewhere = len(problems) - len(here)
-        _print(shape, [*(from_here(root, p) for p in here), *warnings], elsewhere, catalog, asked)
+        _print(
+            shape, [*(from_here(root, p) for p in here), *warnings], elsewhere, found.sizes, asked
+        )
         if not here and prove:
             raise UsageError("only right documents can be proved", hint="run `seatrial check`")
         return ExitCode.USAGE if here or (strict and warnings) else ExitCode.OPEN
@@ -135,9 +127,9 @@ def check(
     outcome = proving.proved(root.resolve(), catalog, chosen)
     wrong = [from_here(root, p) for p in outcome.problems]
     if shape == "json":
-        click.echo(_json([*wrong, *warnings], 0, catalog, outcome.as_data()))
+        click.echo(_json([*wrong, *warnings], 0, found.sizes, outcome.as_data()))
     elif shape == "sarif":
-        _print(shape, [*wrong, *warnings], 0, catalog, asked)
+        _print(shape, [*wrong, *warnings], 0, found.sizes, asked)
     else:
         for problem in (*wrong, *warnings):
             if shape == "text":
@@ -149,64 +141,20 @@ def check(
     return ExitCode.USAGE if wrong or (strict and warnings) else ExitCode.OPEN
 
 
-def _doubts(root: Path, files: Tree, catalog: Catalog, stale_after: int) -> tuple[Problem, ...]:
-    import datetime as dt
-
-    from seatrial.loading.advice import doubts
-    from seatrial.loading.lifelike import ALLOWED, allowed, lifelike
-    from seatrial.workspace.targets import missing_targets
-
-    today = dt.datetime.now(dt.UTC).date()
-    there = (root / ALLOWED).is_file()
-    may_stay = allowed((root / ALLOWED).read_bytes() if there else None)
-    missing = missing_targets(root.resolve(), catalog)
-    return tuple(
-        sorted((*doubts(catalog, today, stale_after), *missing, *lifelike(files, may_stay)))
-    )
-
-
 def _path_of(catalog: Catalog, case: str) -> str:
     source = catalog.sources.get(("case", case))
     return source.path if source else ""
-
-
-def _problems_of_files(root: Path, catalog: Catalog) -> tuple[Problem, ...]:
-    """Where worlds, arms and checks name files that are missing or cannot be used."""
-    from seatrial.documents import ObjectsWorld
-
-    built = [arm for arm in catalog.arms.values() if arm.sources or arm.settings_schema]
-    judged = any(case.functions() for case in catalog.cases.values())
-    of_objects = all(isinstance(fixture, ObjectsWorld) for fixture in catalog.built)
-    if not built and not judged and of_objects:
-        return ()
-
-    from seatrial.git import Repository
-    from seatrial.workspace import Workspace
-
-    workspace = Workspace(root.resolve(), Repository.find(root))
-    problems: list[Problem] = []
-    for digests in (workspace.world_digests, workspace.check_digests):
-        try:
-            digests(catalog)
-        except InvalidDocuments as error:
-            problems += error.problems
-    for arm in built:
-        try:
-            workspace.source_digests(catalog, arm)
-        except InvalidDocuments as error:
-            problems += error.problems
-    return tuple(sorted(problems))
 
 
 def _print(
     shape: str,
     problems: Sequence[Problem],
     elsewhere: int,
-    catalog: Catalog | None,
+    sizes: Sizes | None,
     asked: int | None,
 ) -> None:
     if shape == "json":
-        click.echo(_json(problems, elsewhere, catalog))
+        click.echo(_json(problems, elsewhere, sizes))
         return
     if shape == "sarif":
         from seatrial.cli.sarif import sarif
@@ -218,36 +166,27 @@ def _print(
             click.echo(problem.render())
         else:
             steer(_annotation(problem))
-    summary = _summary(problems, elsewhere, catalog)
+    summary = _summary(problems, elsewhere, sizes)
     if asked is not None:
         summary += f"; {_count(asked, 'fixture')} asked"
     click.echo(summary)
 
 
-def _summary(problems: Sequence[Problem], elsewhere: int, catalog: Catalog | None) -> str:
+def _summary(problems: Sequence[Problem], elsewhere: int, sizes: Sizes | None) -> str:
     wrong = [p for p in problems if p.level == "error"]
     if wrong:
         files = len({p.path for p in wrong})
         text = f"{_count(len(wrong), 'problem')} in {_count(files, 'file')}"
-    elif catalog is None:
+    elif sizes is None:
         text = "no problems here"
     else:
-        counts = ", ".join(_count(n, kind.removesuffix("s")) for kind, n in _sizes(catalog).items())
+        counts = ", ".join(_count(n, kind.removesuffix("s")) for kind, n in sizes.items())
         text = f"checked {counts}: no problems"
     if len(wrong) < len(problems):
         text += f", {_count(len(problems) - len(wrong), 'warning')}"
     if elsewhere:
         text += f"; {_count(elsewhere, 'problem')} in other files: run `seatrial check` for all"
     return text
-
-
-def _sizes(catalog: Catalog) -> dict[str, int]:
-    return {
-        "cases": len(catalog.cases),
-        "suites": len(catalog.suites),
-        "arms": len(catalog.arms),
-        "fixtures": len(catalog.fixtures),
-    }
 
 
 def _count(number: int, noun: str) -> str:
@@ -257,13 +196,13 @@ def _count(number: int, noun: str) -> str:
 def _json(
     problems: Sequence[Problem],
     elsewhere: int,
-    catalog: Catalog | None,
+    sizes: Sizes | None,
     proofs: dict[str, Any] | None = None,
 ) -> str:
     import json
 
     data = {
-        "documents": None if catalog is None else _sizes(catalog),
+        "documents": sizes,
         "problems": [
             {
                 "path": p.path,

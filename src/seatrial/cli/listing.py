@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,39 +54,28 @@ def list_documents(
 
     A case with several variants of an attack stands once for each of them.
     """
-    from seatrial.workspace import Workspace
-
     filters = {"--tag": tags, "--group": group, "--suite": suite}
     used = [name for name, value in filters.items() if value]
     used += ["--required"] if required is not None else []
     if kind != "cases" and used:
         raise UsageError(f"{', '.join(used)}: {_OF_CASES}", hint="seatrial list cases …")
-    catalog = Workspace.find(root).catalog()
-    if suite is not None and suite not in catalog.suites:
-        known = ", ".join(sorted(catalog.suites)) or "none"
+    index = _index(root)
+    suites = {row["id"]: row for row in index["suites"]}
+    if suite is not None and suite not in suites:
+        known = ", ".join(sorted(suites)) or "none"
         raise UsageError(f"there is no suite {suite!r}", hint=f"there are: {known}")
-    rows: list[dict[str, Any]]
-    if kind == "cases":
-        cases: Iterable[Case] = (
-            catalog.suite_cases(catalog.suites[suite]) if suite else catalog.cases.values()
-        )
-        rows = [
-            _case(catalog, case)
-            for case in cases
-            if set(tags) <= set(case.tags)
-            and group in (None, case.group)
-            and required in (None, case.required)
-            and agent in (None, case.agent)
-        ]
-    elif kind == "suites":
-        rows = [_suite(catalog, s) for s in catalog.suites.values()]
-        rows = [row for row in rows if agent is None or agent in row["agents"]]
-    elif kind == "arms":
-        rows = [_arm(catalog, arm) for arm in catalog.arms.values() if agent in (None, arm.agent)]
-    else:
-        users = _users(catalog)
-        rows = [_fixture(catalog, f, users) for f in catalog.fixtures.values()]
-        rows = [row for row in rows if agent is None or agent in row["agents"]]
+    rows = index[kind]
+    if suite is not None:
+        cases = {row["id"]: row for row in rows}
+        rows = [cases[id] for id in index["of_suites"][suite]]
+    rows = [
+        row
+        for row in rows
+        if set(tags) <= set(row.get("tags", ()))
+        and (group is None or row["group"] == group)
+        and (required is None or row["required"] == required)
+        and (agent is None or agent in row.get("agents", [row.get("agent")]))
+    ]
     if shape == "json":
         import json
 
@@ -96,6 +84,46 @@ def list_documents(
     for line in _table([_line(kind, row) for row in rows]):
         click.echo(printable(line))
     return ExitCode.OPEN
+
+
+def _index(root: Path | None) -> dict[str, Any]:
+    """The rows of all kinds, and the cases of each suite in its order; recalled where they were read before."""
+    from seatrial import loading
+    from seatrial.loading.tree import root_around
+    from seatrial.remembered import key, remembered
+
+    start = (root or Path.cwd()).resolve()
+    found = root_around(start)
+    if found is None:
+        raise UsageError(
+            f"neither {start} nor a folder above it has cases/ or suites/",
+            hint="go to the folder that holds them, or name it with --root; `seatrial init` begins one",
+        )
+    files = loading.read_tree(found)
+    memory = None if files.problems else remembered(found)
+    name = key("list", files.items())
+    before = memory.recall(name) if memory is not None else None
+    if isinstance(before, dict) and before.keys() == {*_KINDS, "of_suites"}:
+        return before
+    with loading.collector_at_rest():
+        index = _rows(loading.load(files))
+    if memory is not None:
+        memory.keep(name, index)
+    return index
+
+
+def _rows(catalog: Catalog) -> dict[str, Any]:
+    users = _users(catalog)
+    return {
+        "cases": [_case(catalog, case) for case in catalog.cases.values()],
+        "suites": [_suite(catalog, suite) for suite in catalog.suites.values()],
+        "arms": [_arm(catalog, arm) for arm in catalog.arms.values()],
+        "fixtures": [_fixture(catalog, fixture, users) for fixture in catalog.fixtures.values()],
+        "of_suites": {
+            id: [case.id for case in catalog.suite_cases(suite)]
+            for id, suite in catalog.suites.items()
+        },
+    }
 
 
 def _case(catalog: Catalog, case: Case) -> dict[str, Any]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from seatrial.documents import Catalog
 from seatrial.errors import InvalidDocuments
-from seatrial.loading.library import Library
-from seatrial.loading.resolving import resolve
-from seatrial.loading.reuse import is_defaults
-from seatrial.loading.rules import broken_rules
 from seatrial.loading.tree import FOLDERS, Tree, is_document, read_tree
+
+if TYPE_CHECKING:
+    from seatrial.documents import Catalog
 
 __all__ = ["FOLDERS", "Tree", "collector_at_rest", "is_document", "load", "read_tree"]
 
@@ -26,6 +25,12 @@ def load(files: Mapping[str, bytes]) -> Catalog:
     Raises:
         InvalidDocuments: with every problem of every file, those of `read_tree` among them.
     """
+    # Whoever only asks which files there are needs no models of documents.
+    from seatrial.loading.library import Library  # noqa: PLC0415
+    from seatrial.loading.resolving import resolve  # noqa: PLC0415
+    from seatrial.loading.reuse import is_defaults  # noqa: PLC0415
+    from seatrial.loading.rules import broken_rules  # noqa: PLC0415
+
     library = Library()
     if isinstance(files, Tree):
         library.problems += files.problems

@@ -110,7 +110,7 @@ class Library:
         problems = list(file.problems)
         where = FilePlaces(data, path)
         for raw in file.documents:
-            places = Places(where, raw.index)
+            places = Places(where, raw.index, raw.start)
             problems += placed(self.reuse.add_defaults(raw, places, file.holes), places)
         if problems:
             self.complete = False

@@ -15,9 +15,7 @@ from seatrial.errors import InvalidDocuments, Problem
 from seatrial.loading.reading import read
 from seatrial.stand_ins.finding import secrets_in
 from seatrial.stand_ins.forms import forms
-
-ALLOWED = "real-data.yaml"
-"""A file beside the folders of documents: a list of `value` (`*` stands for anything) and `reason`."""
+from seatrial.loading.tree import ALLOWED
 
 _MARKS = re.compile(rb"@|://|\+\d")
 _NUMBERS = re.compile(

@@ -89,9 +89,17 @@ class Places(Mapping[str, Position]):
     A value's place is where it starts, if that is on the line of its key; else where the key starts.
     """
 
-    def __init__(self, file: FilePlaces, index: int) -> None:
+    def __init__(self, file: FilePlaces, index: int, start: Position | None = None) -> None:
+        """Of one of a file's documents, counted from 0.
+
+        Args:
+            file: its places.
+            index: which of its documents.
+            start: where that starts, as far as it is known: then the file is not parsed again for it.
+        """
         self.file = file
         self.index = index
+        self.start = start
 
     @property
     def top(self) -> Part:
@@ -144,6 +152,8 @@ class Places(Mapping[str, Position]):
         return part
 
     def __getitem__(self, path: str) -> Position:
+        if not path and self.start is not None:
+            return self.start
         return self.part(path).place
 
     def __iter__(self) -> Iterator[str]:
@@ -158,7 +168,7 @@ class Woven(Places):
 
     def __init__(self, own: Places, weave: Callable[[], Part]) -> None:
         """As `own`, whose parts `weave` joins with those of the others when somebody asks."""
-        super().__init__(own.file, own.index)
+        super().__init__(own.file, own.index, own.start)
         self._weave = weave
 
     @cached_property

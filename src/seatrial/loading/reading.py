@@ -29,6 +29,7 @@ from seatrial.loading import syntax
 from seatrial.loading.bounds import MAX_ALIASED, MAX_BYTES, MAX_DEPTH, MAX_VALUES
 from seatrial.loading.mistakes import MOST_TOLD, cut
 from seatrial.loading.scalars import NO_TEXT, resolve
+from seatrial.loading.tree import too_large
 
 
 class _Refused:
@@ -47,6 +48,8 @@ class Raw:
 
     index: int
     """Its place among the documents of its file, from 0."""
+    start: tuple[int, int]
+    """Line and column where it starts, from 1."""
     value: Any
     """Text, numbers, truth values, None, lists and mappings; `REFUSED` where a value was refused."""
     sound: bool
@@ -84,12 +87,6 @@ def read(path: str, data: bytes) -> ReadFile:
     return ReadFile(documents, tuple(reader.problems), reader.whole, reader.holes)
 
 
-def too_large(path: str, size: int) -> Problem:
-    """The problem of a file beyond `MAX_BYTES`."""
-    message = f"the file has {size / 1e6:.1f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read"
-    return Problem(path, 1, 1, message, "Split it", "too-large")
-
-
 _Event = Any
 """An event of libyaml; its published types lack most of what it has."""
 
@@ -119,11 +116,13 @@ class _Reader:
                 if type(event) is DocumentStartEvent:
                     before = self._noted
                     self._anchors, self._aliased = {}, 0
-                    value = self._node(self._next(), 1)
+                    top = self._next()
+                    value = self._node(top, 1)
                     self._next()  # the document's end
                     if value is not None:
                         found += 1
-                        yield Raw(index, value, self._noted == before)
+                        start = (top.start_mark.line + 1, top.start_mark.column + 1)
+                        yield Raw(index, start, value, self._noted == before)
                     index += 1
         except _Abandoned:
             return

@@ -9,11 +9,13 @@ from pathlib import Path, PurePosixPath
 
 from seatrial.errors import Problem
 from seatrial.loading.bounds import MAX_BYTES
-from seatrial.loading.reading import too_large
 
 FOLDERS = ("cases", "suites", "arms", "fixtures")
 """Folders of a repository that hold documents."""
 SUFFIXES = (".yaml", ".yml")
+_MARKS = ("cases", "suites", ".git")
+ALLOWED = "real-data.yaml"
+"""A file beside the folders of documents: a list of `value` (`*` stands for anything) and `reason`."""
 
 
 class Tree(dict[str, bytes]):
@@ -28,6 +30,14 @@ def is_document(path: str) -> bool:
     """Whether a file at this path of a repository (`/` between folders) holds documents."""
     parts = PurePosixPath(path).parts
     return len(parts) > 1 and parts[0] in FOLDERS and parts[-1].endswith(SUFFIXES)
+
+
+def root_around(start: Path) -> Path | None:
+    """The nearest folder, from `start` upwards, with documents or `.git`."""
+    for folder in (start, *start.parents):
+        if any((folder / mark).exists() for mark in _MARKS):
+            return folder
+    return None
 
 
 def read_tree(root: Path) -> Tree:
@@ -65,11 +75,19 @@ def _collect(
             elif _is_link_to_folder(entry):
                 problems.append(_link_to_folder(path))
             elif entry.name.endswith(SUFFIXES):
-                content = _content(entry, path, home)
+                content = _content(entry.path, path, home)
                 if isinstance(content, Problem):
                     problems.append(content)
                 else:
                     files[path] = content
+
+
+def read_beside(root: Path, name: str) -> bytes | Problem | None:
+    """What a file beside the folders holds, or why it is not read; None where there is none."""
+    path = root / name
+    return (
+        _content(os.fspath(path), name, os.path.realpath(root)) if os.path.lexists(path) else None
+    )
 
 
 def _is_link_to_folder(entry: os.DirEntry[str]) -> bool:
@@ -79,9 +97,9 @@ def _is_link_to_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _content(entry: os.DirEntry[str], path: str, home: str) -> bytes | Problem:
-    if entry.is_symlink():
-        target = os.path.realpath(entry.path)
+def _content(where: str, path: str, home: str) -> bytes | Problem:
+    if os.path.islink(where):
+        target = os.path.realpath(where)
         if os.path.commonpath([target, home]) != home:
             return Problem(
                 path, 1, 1, "a link that leads out of the repository is not followed",
@@ -89,7 +107,7 @@ def _content(entry: os.DirEntry[str], path: str, home: str) -> bytes | Problem:
             )  # fmt: skip
     try:
         # O_NONBLOCK: opening a pipe must not wait for somebody to write into it.
-        file = os.open(entry.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = os.open(where, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode):
@@ -109,6 +127,12 @@ def _whole(file: int, size: int) -> bytes:
     while len(content) <= MAX_BYTES and (more := os.read(file, MAX_BYTES + 1 - len(content))):
         content += more
     return content
+
+
+def too_large(path: str, size: int) -> Problem:
+    """The problem of a file beyond `MAX_BYTES`."""
+    message = f"the file has {size / 1e6:.1f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read"
+    return Problem(path, 1, 1, message, "Split it", "too-large")
 
 
 def _unreadable(path: str, error: OSError) -> Problem:

@@ -7,20 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from seatrial import loading, loosening, selection
+from seatrial import loading, selection
 from seatrial.comparability import Fingerprints, conditions, fingerprints
 from seatrial.documents import Arm, Case, Catalog, Policy, Server, Suite, World
-from seatrial.errors import InvalidDocuments, RevisionError, UsageError
+from seatrial.errors import InvalidDocuments, Problem, RevisionError, UsageError
 from seatrial.git import Repository
-from seatrial.loading.lifelike import ALLOWED, allowed
+from seatrial.loading.lifelike import allowed
+from seatrial.loading.tree import ALLOWED, read_beside, root_around
 from seatrial.records import PlannedCase, PolicyChange
 from seatrial.workspace.arms_apart import Change, arms_apart
 from seatrial.workspace.check_files import CheckFiles
 from seatrial.workspace.files import SourceFiles
 from seatrial.workspace.versions import CONFIGURED, answering
 from seatrial.workspace.world_files import WorldFiles
-
-_MARKS = ("cases", "suites", ".git")
 
 Recall = Callable[[str, str], selection.Dependencies | str]
 """Suite and agent → the dependency record of the agent's baseline, or why there is none."""
@@ -66,7 +65,7 @@ class Workspace:
             RevisionError: git will not open its repository.
         """
         start = (path or Path.cwd()).resolve()
-        root = _root_around(start)
+        root = root_around(start)
         if root is None:
             raise UsageError(
                 f"neither {start} nor a folder above it has cases/ or suites/",
@@ -78,7 +77,7 @@ class Workspace:
     def find_or_here(cls, path: Path | None = None) -> Workspace:
         """The workspace that a folder lies in, or the folder: for commands that need no documents."""
         start = (path or Path.cwd()).resolve()
-        root = _root_around(start) or start
+        root = root_around(start) or start
         return cls(root, Repository.find(root))
 
     def at(self, work_tree: Path) -> Workspace:
@@ -288,16 +287,20 @@ class Workspace:
         self, catalog: Catalog, suite: str, commit: str, base: selection.Base
     ) -> tuple[PolicyChange, ...]:
         """In what the documents of the folder ask less than those at a commit."""
+        from seatrial import loosening  # noqa: PLC0415 - it loads the whole gate, and few commands ask
+
         if base.catalog is None:
             return (loosening.unreadable(base.name, base.unreadable),)
-        path = self.root / ALLOWED
+        beside = read_beside(self.root, ALLOWED)
+        if isinstance(beside, Problem):
+            raise InvalidDocuments([beside])
         before = self._demand_repository().read_file(commit, self._prefix + ALLOWED)
         return loosening.changes(
             base.catalog,
             catalog,
             suite,
             allowed_before=_allowances(before),
-            allowed_now=_allowances(path.read_bytes() if path.is_file() else None),
+            allowed_now=_allowances(beside),
             changed_files=base.changed_files | base.unversioned_files,
         )
 
@@ -370,13 +373,6 @@ class Workspace:
                 hint="leave out --base: then every case is selected",
             )
         return self.repository
-
-
-def _root_around(start: Path) -> Path | None:
-    for folder in (start, *start.parents):
-        if any((folder / mark).exists() for mark in _MARKS):
-            return folder
-    return None
 
 
 def _allowances(data: bytes | None) -> Mapping[str, int]:

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from seatrial import worlds
-from seatrial.documents import Catalog, Server, World, digest
+from seatrial.documents import Catalog, ObjectsWorld, Server, World, digest
 from seatrial.documents.patterns import is_literal, plain
 from seatrial.errors import InvalidDocuments, Problem
 from seatrial.workspace.files import SourceFiles
@@ -37,8 +36,10 @@ class WorldFiles:
             contents, wrong = self._contents(fixture)
             if isinstance(fixture, Server):
                 wrong |= self._no_folder(fixture)
-            elif not wrong:
-                wrong = dict(worlds.file_problems(fixture, self.sources.root))
+            elif not wrong and not isinstance(fixture, ObjectsWorld):
+                from seatrial.worlds import file_problems  # noqa: PLC0415 - loads what worlds need
+
+                wrong = dict(file_problems(fixture, self.sources.root))
             problems += (_problem(catalog, fixture.id, path, wrong[path]) for path in wrong)
             if contents:
                 found[fixture.id] = digest(contents)
