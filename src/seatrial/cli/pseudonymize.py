@@ -43,7 +43,7 @@ def pseudonymize(files: tuple[Path, ...], check: bool, root: Path | None) -> Exi
     from seatrial.cli.keys import key_of
     from seatrial.cli.replacing import replace_file
     from seatrial.cli.scope import from_here, scope
-    from seatrial.loading.lifelike import ALLOWED, allowed, lifelike
+    from seatrial.loading.lifelike import allowed_in, lifelike
     from seatrial.loading.pseudonyms import pseudonymized
 
     root, paths = scope(files, root, loading.FOLDERS, "seatrial pseudonymize --root")
@@ -51,8 +51,7 @@ def pseudonymize(files: tuple[Path, ...], check: bool, root: Path | None) -> Exi
     given = {path: tree[path] for path in paths if path in tree}
     if missing := [path for path in paths if path not in given]:
         raise UsageError(f"{missing[0]} is no file of documents", hint="they end in .yaml or .yml")
-    there = (root / ALLOWED).is_file()
-    may_stay = allowed((root / ALLOWED).read_bytes() if there else None)
+    may_stay = allowed_in(root)
     ids = re.compile(rb"""^(?:- )?id:[ \t]*["']?([\w.-]+)""", re.MULTILINE)
     keep = {id.decode() for data in tree.values() for id in ids.findall(data)}
     try:

@@ -40,7 +40,7 @@ def scan(paths: tuple[Path, ...], names: tuple[str, ...], root: Path | None) -> 
 
     from seatrial import redaction
     from seatrial.cli.scanning import Scanner
-    from seatrial.loading.lifelike import ALLOWED, allowed
+    from seatrial.loading.lifelike import allowed_in
     from seatrial.workspace import Workspace
 
     wanted = dict.fromkeys((*names, *os.environ.get(redaction.LISTED, "").split()))
@@ -57,8 +57,7 @@ def scan(paths: tuple[Path, ...], names: tuple[str, ...], root: Path | None) -> 
             hint="what is so short protects nothing; take a longer one",
         )
     secrets = {name: os.environ[name] for name in wanted} | redaction.listed(os.environ)
-    file = Workspace.find_or_here(root).root / ALLOWED
-    may_stay = allowed(file.read_bytes() if file.is_file() else None)
+    may_stay = allowed_in(Workspace.find_or_here(root).root)
     scanner = Scanner(secrets, may_stay.holds)
     found = 0
     for path in paths:

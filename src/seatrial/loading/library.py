@@ -129,7 +129,7 @@ class Library:
         may_be_odd = escapes or _ODD_BRACES.search(data) is not None
         may_refer = escapes or _REFERENCE.search(data) is not None
         for raw in file.documents:
-            places = Places(where, raw.index)
+            places = Places(where, raw.index, raw.start)
             found = self._add(raw, places, file.holes, may_be_odd, may_refer)
             if len(problems) <= MOST_TOLD:
                 problems += placed(found, places)

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from seatrial.errors import InvalidDocuments, Problem
 from seatrial.loading.reading import read
+from seatrial.loading.tree import ALLOWED, read_beside
 from seatrial.stand_ins.finding import secrets_in
 from seatrial.stand_ins.forms import forms
-from seatrial.loading.tree import ALLOWED
 
 _MARKS = re.compile(rb"@|://|\+\d")
 _NUMBERS = re.compile(
@@ -81,6 +82,18 @@ def allowed(data: bytes | None) -> Allowed:
     if problems:
         raise InvalidDocuments(Problem(ALLOWED, 1, 1, m, hint, "real-data") for m in problems)
     return found
+
+
+def allowed_in(root: Path) -> Allowed:
+    """What may look real in the documents of a folder.
+
+    Raises:
+        InvalidDocuments: the file that says so cannot be read, or leads out of the folder.
+    """
+    beside = read_beside(root, ALLOWED)
+    if isinstance(beside, Problem):
+        raise InvalidDocuments([beside])
+    return allowed(beside)
 
 
 def _entries(value: object) -> list[object]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from seatrial import loading, selection
 from seatrial.comparability import Fingerprints, conditions, fingerprints
 from seatrial.documents import Arm, Case, Catalog, Policy, Server, Suite, World
-from seatrial.errors import InvalidDocuments, Problem, RevisionError, UsageError
+from seatrial.errors import InvalidDocuments, RevisionError, UsageError
 from seatrial.git import Repository
 from seatrial.loading.lifelike import allowed
 from seatrial.loading.tree import ALLOWED, read_beside, root_around
@@ -292,15 +292,13 @@ class Workspace:
         if base.catalog is None:
             return (loosening.unreadable(base.name, base.unreadable),)
         beside = read_beside(self.root, ALLOWED)
-        if isinstance(beside, Problem):
-            raise InvalidDocuments([beside])
         before = self._demand_repository().read_file(commit, self._prefix + ALLOWED)
         return loosening.changes(
             base.catalog,
             catalog,
             suite,
             allowed_before=_allowances(before),
-            allowed_now=_allowances(beside),
+            allowed_now=_allowances(beside if isinstance(beside, bytes) else None),
             changed_files=base.changed_files | base.unversioned_files,
         )
 
