@@ -158,10 +158,9 @@ def _content(path: Path, name: str, text: str) -> Any:
 
 def _looks_real(files: Mapping[str, bytes], root: Path) -> list[str]:
     """Values that `seatrial check` would warn of, and that nothing allows yet."""
-    from seatrial.loading.lifelike import ALLOWED, allowed, lifelike
+    from seatrial.loading.lifelike import allowed_in, lifelike
 
-    there = root / ALLOWED
-    may_stay = allowed(there.read_bytes() if there.is_file() else None)
+    may_stay = allowed_in(root)
     found = lifelike(files, may_stay)
     told = [problem.message for problem in found if problem.code.startswith("real-")]
     values = [message.split("`")[1] for message in told if "looks like" in message]
@@ -170,7 +169,7 @@ def _looks_real(files: Mapping[str, bytes], root: Path) -> list[str]:
 
 def _allow(root: Path, values: list[str], whose: str) -> None:
     """Allow what is known to be invented."""
-    from seatrial.loading.lifelike import ALLOWED
+    from seatrial.loading.tree import ALLOWED
 
     lines = [
         f"- {{value: {json.dumps(value)}, reason: {json.dumps(f'Invented by {whose}.')}}}\n"
