@@ -142,3 +142,18 @@ def test_a_file_beside_the_folders_that_leads_out_of_the_repository_is_not_read(
 
     assert code == 2
     assert out.startswith("real-data.yaml:1:1: a link that leads out of the repository")
+
+
+def test_functions_that_arms_name_are_looked_for_each_time(tmp_path: Path, cached: dict[str, str]):
+    arm = harbour.ARM.split("adapter:")[0] + 'adapter: {type: python, target: "crew:reply"}\n'
+    root = harbour.write(
+        tmp_path / "root", {"arms/released.yaml": arm, "crew.py": "def reply(): ...\n"}
+    )
+    right = seatrial(root, "check", environment=cached)
+    assert (right[0], "crew" in right[1]) == (0, False)
+    assert seatrial(root, "check", environment=cached) == right
+
+    (root / "crew.py").write_text("def answer(): ...\n")
+    code, out, _ = seatrial(root, "check", environment=cached)
+    assert (code, "crew.py has no `reply`" in out) == (0, True)
+    assert seatrial(root, "check", environment={"SEATRIAL_CACHE": "off"}) == (0, out, "")
