@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from seatrial.documents import Arm, Catalog, Suite
@@ -86,18 +86,34 @@ def trials_of(manifest: Manifest, catalog: Catalog) -> tuple[Trial, ...]:
 
 
 def keys_of(manifest: Manifest) -> set[tuple[str, str, int]]:
-    """Case, arm and number of the same trials, told from the manifest alone: its fingerprints say who runs what."""
+    """Case, arm and number of the same trials, told from the manifest alone."""
+    return {
+        (case, arm, number)
+        for case, arm, trials in counts_of(manifest)
+        for number in range(1, trials + 1)
+    }
+
+
+def counts_of(manifest: Manifest) -> Iterator[tuple[str, str, int]]:
+    """Each case and arm of a run's plan, or of a shard's, with how many trials are set beforehand.
+
+    Told from the manifest alone: its fingerprints say who runs what.
+    """
     rerun, part = manifest.rerun, manifest.sharding
     own = part.own if part is not None else None
-    return {
-        (entry.case, arm, number)
-        for entry in manifest.plan
-        if entry.selected and (own is None or entry.case in own)
-        for arm in manifest.arms
-        if entry.answered_by(arm) and f"{entry.case}@{arm}" in manifest.fingerprints
-        if rerun is None or arm != rerun.arm or (rerun.fixed and entry.case not in rerun.left_out)
-        for number in range(1, entry.trials + 1)
-    }
+    for entry in manifest.plan:
+        if not entry.selected or (own is not None and entry.case not in own):
+            continue
+        for arm in manifest.arms:
+            if not entry.answered_by(arm) or f"{entry.case}@{arm}" not in manifest.fingerprints:
+                continue
+            if (
+                rerun is not None
+                and arm == rerun.arm
+                and (not rerun.fixed or entry.case in rerun.left_out)
+            ):
+                continue
+            yield entry.case, arm, entry.trials
 
 
 def documents_of(catalog: Catalog, suite: Suite, arms: Sequence[str]) -> Catalog:

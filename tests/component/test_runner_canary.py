@@ -28,7 +28,8 @@ from seatrial.trace import Trace
 
 AGENTS = Path(__file__).parents[1] / "agents"
 KINDS = (
-    "python", "command", "http", "http in a form of its own", "openai", "mcp", "mcp at a url", "a2a",
+    "python", "command", "command per turn", "http", "http in a form of its own", "openai", "mcp", "mcp at a url",
+    "a2a",
 )  # fmt: skip
 """Every kind of arm that is executed; what is recorded elsewhere has no state here."""
 TURN = {
@@ -112,8 +113,10 @@ def armed(kind: str, at_once: int | None, *, leaking: bool) -> Iterator[Arm]:
         case "python":
             adapter = {"type": "python", "target": "shop_agents:looks_for_others"}
             yield bike_shop.arm("x", adapter, settings=settings, limits=limits)
-        case "command":
+        case "command" | "command per turn":
             adapter = {"type": "command", "command": ["{python}", "looks_for_others.py"]}
+            if kind == "command per turn":
+                adapter["per_turn"] = {"stdin": "turn", "response": {"text": "$.text"}}
             yield bike_shop.arm("x", adapter, settings=settings, limits=limits)
         case "mcp":
             command = ["{python}", "looks_for_others.py", "--mcp"]

@@ -139,7 +139,7 @@ class _Parts:
             part = self.plan.model_copy(update={"shard": number})
             own = self._manifest.model_copy(update={"sharding": part})
             there = self._there.get(number, set())
-            if own.adding is None and there == stubs(plan.keys_of(own)):
+            if own.adding is None and there == _planned(own):
                 continue
             keys = {trial_of(begun) for begun in there}
             if strange := sorted(key for key in keys if key[0] not in part.own):
@@ -155,6 +155,12 @@ class _Parts:
                     hint="run that shard anew",
                 )
             self.missing += found.missing
+
+
+def _planned(manifest: Manifest) -> set[Stub]:
+    """The trials that a plan sets beforehand."""
+    of_each = (stubs(case, arm, range(1, n + 1)) for case, arm, n in plan.counts_of(manifest))
+    return set[Stub]().union(*of_each)
 
 
 def _of_one_plan(shards: Sequence[Shard]) -> dict[int, Shard]:

@@ -43,17 +43,10 @@ Seen = Callable[[Sequence[Stub], bytes], None]
 """Told of some hundreds of trials at a time, with the lines of their records."""
 
 
-def stubs(trials: Iterable[Key]) -> set[Stub]:
-    """How the lines of these trials' records begin."""
-    begun: dict[tuple[str, str], bytes] = {}
-    found = set()
-    for case, arm, number in trials:
-        pair = begun.get((case, arm))
-        if pair is None:
-            pair = b'{"format":1,"case":"%b","arm":"%b","number":' % (case.encode(), arm.encode())
-            begun[case, arm] = pair
-        found.add(b'%b%d,"' % (pair, number))
-    return found
+def stubs(case: str, arm: str, numbers: Iterable[int]) -> set[Stub]:
+    """How the lines of the records of these trials of a case by an arm begin."""
+    begun = b'{"format":1,"case":"%b","arm":"%b","number":' % (case.encode(), arm.encode())
+    return {b'%b%d,"' % (begun, number) for number in numbers}
 
 
 def trial_of(begun: Stub) -> Key:
@@ -172,7 +165,7 @@ class Shard:
             places.append((at, length))
             lines.append(record_line(record.model_copy(update={"trace_at": (at + offset, length)})))
         starts, lengths = [at for at, _ in places], [length for _, length in places]
-        begun = [found for trial in trials for found in stubs((trial,))]
+        begun = [found for case, arm, n in trials for found in stubs(case, arm, (n,))]
         return _Moved(begun, starts, lengths, b"".join(lines))
 
     def _chunks(self) -> Iterator[bytes]:
