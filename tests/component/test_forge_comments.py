@@ -112,6 +112,25 @@ def test_comment_stays_in_its_budget_and_says_what_it_left_out(told: Told, count
     assert told_of + (int(left_out[1]) if left_out else 0) == count
 
 
+def test_what_the_change_would_loosen_stands_below_the_grounds_and_fits_as_well(told: Told):
+    change = PolicyChange(
+        id="1", kind="gate_loosened", subject="suite full", old="0.05", new="0.2",
+        text=f"the margin is wider {report_samples.HOSTILE}",
+    )  # fmt: skip
+    ruled_changes = (RuledChange(change=change), RuledChange(change=change, approved_by="rita"))
+    ruling = told.ruling.model_copy(update={"policy_changes": ruled_changes * 500})
+
+    text = comment(replace(_many(told, 25), ruling=ruling))
+
+    section = unescape(text.partition("### Policy changes")[2].partition("###")[0])
+    assert "(0.05 → 0.2): not approved" in section
+    assert "approved by rita" in section
+    assert re.search(r"- \d+ more policy changes are left out here: `seatrial gate`", section)
+    assert not re.search(r"@\w|(?<!&)#\d|-->|<script", text.removeprefix(MARK))
+    assert len(re.findall(r"(?m)^\[\*\*bad-", text)) == 10
+    assert len(text.encode()) <= GITHUB.comment_bytes
+
+
 def test_nothing_in_it_mentions_links_shows_or_ends_anything(told: Told):
     hostile = _many(
         told, 12, reason=report_samples.HOSTILE, sentence=report_samples.HOSTILE,

@@ -7,9 +7,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PURE = (
-    "selftest", "monitor", "loosening", "gate", "sharding", "adaptive", "compare", "selection", "plan", "checks",
-    "comparability", "state", "stats", "redaction", "costs", "escaping", "runtimes", "drafts", "stand_ins", "shapes",
-    "importing", "documents", "tools", "trace", "verdicts", "records", "errors",
+    "selftest", "monitor", "loosening", "markdown", "gate", "sharding", "adaptive", "compare", "selection",
+    "plan", "checks", "comparability", "state", "stats", "redaction", "costs", "escaping", "runtimes", "drafts",
+    "stand_ins", "shapes", "importing", "documents", "tools", "trace", "verdicts", "records", "errors",
 )  # fmt: skip
 
 

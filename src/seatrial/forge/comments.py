@@ -12,16 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
+from seatrial import markdown
 from seatrial.compare import CaseComparison, Comparison, Tally
 from seatrial.escaping import clipped, fenced, prose, verbatim
 from seatrial.forge.model import Forge, Subject
 from seatrial.gate import Ruling
-from seatrial.verdicts import Gate
 
 SHOWN = 10
 """Cases that are told with their step; the others stand in a folded table."""
 
-_SIGNS = {Gate.OPEN: "🟢", Gate.CLOSED: "🔴", Gate.UNDECIDED: "🟡"}
+_COLUMNS = ("case", "outcome", "baseline", "candidate", "what the trials say")
 _PROSE_SHOWN = 600
 _QUOTE_SHOWN = 1_500
 _RESERVE = 600
@@ -100,40 +100,29 @@ def ruled(
         caution: Markdown that stands before all of it.
     """
     before = [mark, caution] if caution else [mark]
-    parts = [*before, *_head(told, forge.comment_bytes // 3), _about(told, subject, url)]
-    left = forge.comment_bytes - _RESERVE - _size(parts)
+    parts = [*before, *_head(told.ruling, forge.comment_bytes // 4), _about(told, subject, url)]
+    left = forge.comment_bytes - _RESERVE - markdown.size(parts)
     first = [_case(told, case, forge) for case in told.cases[:SHOWN]]
-    shown, left = _fitting(first, left)
+    shown, left = markdown.fitting(first, left)
     if shown:
         parts += ["### To look at", *shown]
     rest = told.cases[len(shown) :]
-    rows, left = _fitting([_row(case) for case in rest], left - 300)
-    if rows:
-        parts.append(_folded(f"{len(rows)} more to look at", rows))
-    if len(rows) < len(rest):
+    rows = [_row(case) for case in rest]
+    fit, _ = markdown.fitting([markdown.row(row) for row in rows], left - 300)
+    if fit:
+        title = f"{len(fit)} more to look at"
+        parts.append(markdown.folded(title, _COLUMNS, rows[: len(fit)]))
+    if len(fit) < len(rest):
         parts.append(
-            f"{len(rest) - len(rows)} cases to look at are left out here; the report and "
+            f"{len(rest) - len(fit)} cases to look at are left out here; the report and "
             "`seatrial compare` have them all."
         )
     return _joined(parts)
 
 
-def _head(told: Told, budget: int) -> Iterator[str]:
-    ruling = told.ruling
-    said = ruling.headline.removeprefix(f"{ruling.ruling.value.capitalize()}: ")
-    yield f"## {_SIGNS[ruling.ruling]} Gate {ruling.ruling.value}: {_prose(said)}"
-    grounds = [f"- **{ground.effect}** {_prose(ground.text)}" for ground in ruling.grounds]
-    shown, _ = _fitting(grounds, budget)
-    if len(shown) < len(grounds):
-        shown.append(f"- {len(grounds) - len(shown)} more grounds are left out here")
-    if shown:
-        yield "\n".join(shown)
-    changes = [f"- {_prose(ruled.told())}" for ruled in ruling.policy_changes]
-    shown, _ = _fitting(changes, budget // 2)
-    if len(shown) < len(changes):
-        shown.append(f"- {len(changes) - len(shown)} more policy changes are left out here")
-    if shown:
-        yield "\n".join(["### Policy changes", "", *shown])
+def _head(ruling: Ruling, budget: int) -> Iterator[str]:
+    yield markdown.heading(ruling, _PROSE_SHOWN)
+    yield from markdown.grounds(ruling, _PROSE_SHOWN, budget)
 
 
 def _about(told: Told, subject: Subject, url: str) -> str:
@@ -168,28 +157,18 @@ def _case(told: Told, case: CaseComparison, forge: Forge) -> str:
     if told.report and (page := _page(told.report, case.case)):
         name = f"[{name}]({page})"
     lines = [
-        f"{name} {_what(case)}: {_prose(case.sentence)}",
+        f"{name} {markdown.outcome(case)}: {_prose(case.sentence)}",
         f"Baseline {_rate(case.baseline)}, candidate {_rate(case.candidate)}.",
     ]
     if worst := case.worst:
-        step = ", ".join(
-            f"{noun} {number}"
-            for noun, number in (("trial", worst.trial), ("turn", worst.turn), ("call", worst.call))
-            if number is not None
-        )
         place = f", expected at {_place(told, worst.place, forge)}" if worst.place else ""
         lines += [
-            f"{step}: {_prose(worst.check)}{place}",
+            f"{markdown.step(worst)}: {_prose(worst.check)}{place}",
             fenced(clipped(worst.reason, _QUOTE_SHOWN)),
         ]
     if command := told.commands.get(case.case):
         lines.append(verbatim(clipped(command, _QUOTE_SHOWN)))
     return "\n\n".join(lines)
-
-
-def _what(case: CaseComparison) -> str:
-    word = "forbidden action" if case.forbidden else case.outcome.value
-    return word + (", required" if case.required else "") + (", weak" if case.weak else "")
 
 
 def _place(told: Told, place: str, forge: Forge) -> str:
@@ -208,27 +187,15 @@ def _page(report: str, case: str) -> str:
     return _address(f"{folder}case.html?id={quote(case, safe='')}") if folder.endswith("/") else ""
 
 
-def _row(case: CaseComparison) -> str:
-    cells = (
-        _prose(case.case), _what(case), _rate(case.baseline), _rate(case.candidate), _prose(case.sentence),
+def _row(case: CaseComparison) -> tuple[str, ...]:
+    return (
+        _prose(case.case), markdown.outcome(case), _rate(case.baseline), _rate(case.candidate),
+        _prose(case.sentence),
     )  # fmt: skip
-    return f"| {' | '.join(cells)} |"
-
-
-def _folded(title: str, rows: Iterable[str]) -> str:
-    head = "| case | outcome | baseline | candidate | what the trials say |\n|---|---|---|---|---|"
-    table = "\n".join([head, *rows])
-    return f"<details><summary>{title}</summary>\n\n{table}\n\n</details>"
 
 
 def _rate(tally: Tally | None) -> str:
-    if tally is None:
-        return "–"
-    marks = [
-        f"{tally.forbidden} forbidden" if tally.forbidden else "",
-        f"{tally.invalid} invalid" if tally.invalid else "",
-    ]
-    return ", ".join([f"{tally.passed}/{tally.valid}", *(mark for mark in marks if mark)])
+    return markdown.rate(tally, in_full=False)
 
 
 def _commit(subject: Subject) -> str:
@@ -246,21 +213,6 @@ def _address(url: str) -> str:
 
 def _prose(text: str) -> str:
     return prose(clipped(text, _PROSE_SHOWN))
-
-
-def _fitting(parts: Sequence[str], left: int) -> tuple[list[str], int]:
-    """The first parts that fit into `left` bytes, and what is left of them."""
-    fitting = []
-    for part in parts:
-        if _size([part]) > left:
-            break
-        left -= _size([part])
-        fitting.append(part)
-    return fitting, left
-
-
-def _size(parts: Iterable[str]) -> int:
-    return sum(len(part.encode()) + 2 for part in parts)
 
 
 def _joined(parts: Iterable[str]) -> str:

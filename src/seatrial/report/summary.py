@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+from seatrial import markdown
 from seatrial.compare import BaselineInfo, CaseComparison, Tally
 from seatrial.escaping import clipped, fenced, prose, verbatim
-from seatrial.report.evidence import Evidence, headline
+from seatrial.report.evidence import Evidence
 from seatrial.report.overview import invalid_causes, percent, points
-from seatrial.verdicts import Gate, Outcome
+from seatrial.verdicts import Outcome
 
 BUDGET = 900_000
 """Bytes of UTF-8. GitHub drops a summary of more than 1 MiB as a whole."""
 
-_SIGNS = {Gate.OPEN: "🟢", Gate.CLOSED: "🔴", Gate.UNDECIDED: "🟡"}
+_COLUMNS = ("outcome", "case", "group", "required", "baseline", "candidate", "what the trials say")
 _OPENED = 3
 """Cases that are unfolded to begin with."""
 _NAMED = 5
@@ -35,9 +36,9 @@ def summary(evidence: Evidence, *, budget: int = BUDGET) -> str:
     others = [case for case in rest if case.outcome is not Outcome.CARRIED]
     reserve = 500  # for the sentences on what is left out
     parts = [*_head(evidence, budget // 3)]
-    left = budget - reserve - _size(parts)
+    left = budget - reserve - markdown.size(parts)
     sections = [_case(evidence, case, opened=n < _OPENED) for n, case in enumerate(told)]
-    shown, left = _fitting(sections, left)
+    shown, left = markdown.fitting(sections, left)
     if shown:
         parts += ["### To look at", *shown]
     if len(shown) < len(told):
@@ -45,13 +46,13 @@ def summary(evidence: Evidence, *, budget: int = BUDGET) -> str:
             f"{len(told) - len(shown)} more cases to look at do not fit here; "
             "they are in the report and in `seatrial compare`."
         )
-    rows, left = _fitting([_row(case) for case in others], left - 200)
-    if rows:
-        parts.append(_table(rows, f"{len(others)} other cases"))
-    if len(rows) < len(others):
-        parts.append(
-            f"{len(others) - len(rows)} more rows do not fit here; the report has them all."
-        )
+    rows = [_row(case) for case in others]
+    fit, _ = markdown.fitting([markdown.row(row) for row in rows], left - 200)
+    if fit:
+        title = f"{len(others)} other cases"
+        parts.append(markdown.folded(title, _COLUMNS, rows[: len(fit)]))
+    if len(fit) < len(rows):
+        parts.append(f"{len(rows) - len(fit)} more rows do not fit here; the report has them all.")
     if carried := len(rest) - len(others):
         noun = "case is" if carried == 1 else "cases are"
         parts.append(f"{carried} {noun} carried, not touched by this change.")
@@ -60,19 +61,8 @@ def summary(evidence: Evidence, *, budget: int = BUDGET) -> str:
 
 def _head(evidence: Evidence, budget: int) -> Iterator[str]:
     comparison, ruling = evidence.comparison, evidence.ruling
-    yield f"## {_SIGNS[ruling.ruling]} Gate {ruling.ruling.value}: {_prose(headline(ruling))}"
-    grounds = [f"- **{ground.effect}** {_prose(ground.text)}" for ground in ruling.grounds]
-    shown, _ = _fitting(grounds, budget)
-    if len(shown) < len(grounds):
-        shown.append(f"- {len(grounds) - len(shown)} more grounds are in the report")
-    if shown:
-        yield "\n".join(shown)
-    changes = [f"- {_prose(ruled.told())}" for ruled in ruling.policy_changes]
-    shown, _ = _fitting(changes, budget)
-    if len(shown) < len(changes):
-        shown.append(f"- {len(changes) - len(shown)} more policy changes: `seatrial gate`")
-    if shown:
-        yield "\n".join(["### Policy changes", "", *shown])
+    yield markdown.heading(ruling, _PROSE_SHOWN)
+    yield from markdown.grounds(ruling, _PROSE_SHOWN, budget)
     candidate = f"{comparison.candidate_arm} {comparison.candidate_version}".rstrip()
     yield (
         f"Candidate **{_prose(candidate)}** (suite {_prose(comparison.suite)}, run "
@@ -109,45 +99,30 @@ def _baseline(baseline: BaselineInfo | None) -> str:
 
 
 def _case(evidence: Evidence, case: CaseComparison, *, opened: bool) -> str:
-    word = "forbidden action" if case.forbidden else case.outcome.value
-    required = (", required" if case.required else "") + (", weak" if case.weak else "")
     lines = [
-        f"<details{' open' if opened else ''}><summary><b>{_prose(case.case)}</b> {word}{required}: "
+        f"<details{' open' if opened else ''}><summary><b>{_prose(case.case)}</b> {markdown.outcome(case)}: "
         f"{_prose(case.sentence)}</summary>",
         f"{_prose(case.title)}",
         f"Baseline {_rate(case.baseline)}{_beside(case.live)}, candidate {_rate(case.candidate)}.",
     ]
     if worst := case.worst:
-        where = ", ".join(
-            f"{noun} {number}"
-            for noun, number in (("trial", worst.trial), ("turn", worst.turn), ("call", worst.call))
-            if number is not None
-        )
         place = f" — expected at {_prose(worst.place)}" if worst.place else ""
         lines += [
-            f"{where}, {_prose(worst.check)}{place}",
+            f"{markdown.step(worst)}, {_prose(worst.check)}{place}",
             fenced(clipped(worst.reason, _QUOTE_SHOWN)),
         ]
     lines += [verbatim(clipped(evidence.reproduction(case.case), _QUOTE_SHOWN)), "</details>"]
     return "\n\n".join(line for line in lines if line)
 
 
-def _row(case: CaseComparison) -> str:
+def _row(case: CaseComparison) -> tuple[str, ...]:
     required = ", ".join(
         word for word, fits in (("yes", case.required), ("weak", case.weak)) if fits
     )
-    cells = (
+    return (
         case.outcome.value, _prose(case.case), _prose(case.group), required,
         _rate(case.baseline), _rate(case.candidate), _prose(case.sentence),
     )  # fmt: skip
-    return f"| {' | '.join(cells)} |"
-
-
-def _table(rows: Iterable[str], title: str) -> str:
-    head = "| outcome | case | group | required | baseline | candidate | what the trials say |"
-    rule = "|---|---|---|---|---|---|---|"
-    table = "\n".join([head, rule, *rows])
-    return f"<details><summary>{title}</summary>\n\n{table}\n\n</details>"
 
 
 def _beside(live: Tally | None) -> str:
@@ -155,34 +130,8 @@ def _beside(live: Tally | None) -> str:
 
 
 def _rate(tally: Tally | None) -> str:
-    if tally is None:
-        return "–"
-    marks = [
-        f"{tally.added} added" if tally.added else "",
-        f"{tally.forbidden} forbidden" if tally.forbidden else "",
-        f"{tally.invalid} invalid" if tally.invalid else "",
-        f"attack attempted in {tally.attacks.attempted}"
-        if tally.attacks and tally.attacks.attempted
-        else "",
-    ]
-    interval = f" ({100 * tally.low:.0f}–{100 * tally.high:.0f} %)" if tally.valid else ""
-    return ", ".join([f"{tally.passed}/{tally.valid}{interval}", *(m for m in marks if m)])
+    return markdown.rate(tally, in_full=True)
 
 
 def _prose(text: str) -> str:
     return prose(clipped(text, _PROSE_SHOWN))
-
-
-def _fitting(parts: list[str], left: int) -> tuple[list[str], int]:
-    """The first parts that fit into `left` bytes, and what is left of them."""
-    fitting = []
-    for part in parts:
-        left -= _size([part])
-        if left < 0:
-            break
-        fitting.append(part)
-    return fitting, left
-
-
-def _size(parts: Iterable[str]) -> int:
-    return sum(len(part.encode()) + 2 for part in parts)
