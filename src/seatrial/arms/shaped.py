@@ -89,13 +89,10 @@ class Events:
         self._count += 1
         if self._count > MOST_EVENTS:
             raise wrong(self._who, f"more than {MOST_EVENTS:,} events in one reply")
-        if data:
-            self._last = excerpt(data, 80)
+        self._last = data[:400] or self._last
         named = [rule for rule in self._rules if rule.event in (None, event)]
-        if any(rule.data is not None and rule.data == data.strip() for rule in named):
-            self.ended = self.ended or any(
-                rule.end for rule in named if rule.data is not None and rule.data == data.strip()
-            )
+        if known := [rule for rule in named if rule.data is not None and rule.data == data.strip()]:
+            self.ended = self.ended or any(rule.end for rule in known)
             return
         try:
             value = parse_json(data.encode("utf-8", "replace"))
@@ -128,7 +125,8 @@ class Events:
     @property
     def meanwhile(self) -> str:
         """What has come so far."""
-        return f"the last of its {self._count} events is {self._last!r}" if self._count else ""
+        last = excerpt(self._last, 80)
+        return f"the last of its {self._count} events is {last!r}" if self._count else ""
 
     def _holds(self, rule: EventRule, value: Any) -> bool:
         return all(
