@@ -54,7 +54,7 @@ def main() -> None:
         released,
     )
     seatrial(
-        *("release", released, "--approved-by", "Rita Brandt", "--to", baseline),
+        *("release", released, "--approved-by", "Rita Brandt <rita@example.org>", "--to", baseline),
         *("--allow-dirty", "demonstration in a work tree"),
     )
     seatrial(

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from seatrial.documents import Policy
 from seatrial.trace import Usage
-from seatrial.verdicts import Attacked, Cause, Finding, SimulatorFault, Verdict
+from seatrial.verdicts import Attacked, Cause, Finding, Gate, SimulatorFault, Verdict
 
 
 class _Record(BaseModel):
@@ -373,8 +373,29 @@ class Release(_Record):
     dirty: str = ""
     """Why a run was released though no commit says what it was made from; empty when one does."""
     approved_by: str
+    approval: Literal["typed", "environment"] = "typed"
+    """typed: whoever released it wrote the name down. environment: the forge says who let the job into its protected
+    environment."""
+    released_by: str = ""
+    """In whose name git committed the release; empty where it lies in a folder."""
     released_at: str
     message: str = ""
+    gate: Gate | None = None
+    """What the gate said of it, held against the release before; None for the first, and of older releases."""
+    gate_said: str = ""
+    """The ruling's headline."""
+    override: str = ""
+    """Why it was released though the gate was not open; empty when it was, and for the first."""
+    previous: str = ""
+    """SHA-256 of the `release.json` that it follows; empty for the first."""
+    since: str | None = None
+    """The commit after which whoever touched the arm had a hand in it; None: all of the history."""
+    hands: tuple[str, ...] = ()
+    """Authors, committers and co-authors of the commits that count, and their logins where the forge said them."""
+    tree: str = ""
+    """The tree of `revision`: what was merged by a squash or a rebase still has it."""
+    policy_changes: tuple[PolicyChange, ...] = ()
+    """In what its documents ask less than the release before; releasing it approved them."""
     cases: int
     trials: int
     """Trials with a record, the invalid ones among them."""

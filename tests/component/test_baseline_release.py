@@ -95,7 +95,14 @@ def recorded(
 
 
 def released(tree: WorkTree, run: Run, **options: Any) -> baseline.Released:
-    options = {"approved_by": APPROVER, "repository": Repository.find(tree.root), **options}
+    """Released in APPROVER's name; these runs hold nothing that could be compared, so the gate is set aside."""
+    approver = baseline.Approver(name=options.pop("approved_by", APPROVER))
+    options = {
+        "approver": approver,
+        "repository": Repository.find(tree.root),
+        "override": "a test",
+        **options,
+    }
     return baseline.release(run, options.pop("arm", None), **options)
 
 
@@ -128,6 +135,7 @@ def test_released_run_is_read_back_from_the_branch(tree: WorkTree):
         "where": made.where,
         "approved_by": APPROVER,
         "released_at": made.release.released_at,
+        "override": "",
         "reason": "the newest release of clerk in suite all",
     }
     records = list(found.run.records("clerk-1"))
@@ -528,7 +536,7 @@ def _release(task: tuple[Path, str] | tuple[Path, str, str]) -> None:
     baseline.release(
         Run.open(root / RUNS / name),
         None,
-        approved_by=APPROVER,
+        approver=baseline.Approver(name=APPROVER),
         repository=Repository.find(root),
         push_to=remote[0] if remote else None,
     )

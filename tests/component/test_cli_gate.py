@@ -183,16 +183,17 @@ def test_newest_release_of_the_branch_is_the_baseline(tmp_path: Path):
     baseline.release(
         run,
         None,
-        approved_by="Rita Releaser",
+        approver=baseline.Approver(name="Rita Releaser <rita@example.org>"),
         repository=Repository.find(tree.root),
         allow_dirty="a test",
+        override="a test",
     )
 
     result = seatrial("gate", "latest", "--root", str(tree.root))
 
     assert result.exit_code == 1
     assert "against clerk-1 1 (seatrial-baselines at " in result.stdout
-    assert ", approved by Rita Releaser)" in result.stdout
+    assert ", approved by Rita Releaser <rita@example.org>)" in result.stdout
 
 
 def test_nothing_released_yet_is_undecided_and_says_how_to_begin(tmp_path: Path):
@@ -262,7 +263,7 @@ def test_verdicts_that_were_turned_by_hand_are_told_and_nothing_is_ruled():
         ("gate", "released", "--baseline", "candidate"),
         ("compare", "candidate", "--baseline", "released"),
         ("report", "candidate", "--baseline", "released"),
-        ("release", "candidate", "--approved-by", "Ann", "--to", "to"),
+        ("release", "candidate", "--approved-by", "Ann <ann@example.org>", "--to", "to"),
     ):
         result = seatrial(*words)
 

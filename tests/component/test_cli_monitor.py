@@ -175,7 +175,7 @@ def test_runs_that_were_kept_beside_the_release_need_not_be_named(tree: WorkTree
     baseline.release(
         stored(RUNS / "r1", GOOD, "clerk-1", revision=tree.head()),
         None,
-        approved_by="Bea Builder <bea@example.org>",
+        approver=baseline.Approver(name="Bea Builder <bea@example.org>"),
         repository=Repository.find(tree.root),
         to=tree.root / "releases",
     )

@@ -234,3 +234,14 @@ def test_policy_changes_are_told_with_both_values_both_places_and_who_approved_t
     told_all = comment(replace(told, ruling=many))
     assert "more policy changes are left out here" in told_all
     assert len(told_all.encode()) <= GITHUB.comment_bytes
+
+
+def test_release_whose_gate_was_not_open_is_shown_as_such(told: Told):
+    assert told.comparison is not None
+    assert told.comparison.baseline is not None
+    baseline = told.comparison.baseline.model_copy(update={"override": "in a hurry"})
+    comparison = told.comparison.model_copy(update={"baseline": baseline})
+
+    text = unescape(comment(replace(told, comparison=comparison)))
+
+    assert "though its gate was not open: in a hurry" in text

@@ -125,6 +125,15 @@ def test_policy_changes_stand_below_the_grounds_and_fit_as_well(evidence: Eviden
     assert len(text.encode()) <= 20_000
 
 
+def test_release_whose_gate_was_not_open_is_shown_as_such(evidence: Evidence):
+    assert evidence.comparison.baseline is not None
+    baseline = evidence.comparison.baseline.model_copy(update={"override": "in a hurry"})
+    hurried = copy.copy(evidence)
+    hurried.comparison = evidence.comparison.model_copy(update={"baseline": baseline})
+
+    assert "though its gate was not open: in a hurry" in unescape(summary(hurried))
+
+
 def _many(evidence: Evidence, count: int) -> Evidence:
     """As many regressed cases, and as many undecided ones."""
     model = next(c for c in evidence.comparison.cases if c.case == "embedded-instruction")

@@ -111,7 +111,7 @@ def test_required_case_that_a_change_pins_to_the_released_version_is_told_as_rem
     """Otherwise a change could take a case that it fails out of its own gate."""
     answered("--arm", "two")
     released = seatrial(
-        "release", "r", "--arm", "two", "--approved-by", "Rita", "--to", "base", "--allow-dirty", "a test",
+        "release", "r", "--arm", "two", "--approved-by", "rita@example.org", "--to", "base", "--allow-dirty", "a test",
     )  # fmt: skip
     assert released.exit_code == 0, released.output
     shutil.rmtree("r")
@@ -129,7 +129,7 @@ def test_required_case_that_a_change_pins_to_the_released_version_is_told_as_rem
 def test_ledger_of_a_release_takes_no_trials_of_cases_that_another_version_answers():
     answered("--arm", "three")
     released = seatrial(
-        "release", "r", "--approved-by", "Rita", "--arm", "three", "--to", "base", "--allow-dirty", "a test",
+        "release", "r", "--approved-by", "rita@example.org", "--arm", "three", "--to", "base", "--allow-dirty", "test",
     )  # fmt: skip
     assert released.exit_code == 0, released.output
 

@@ -37,7 +37,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory, python: Path) -> WorkTree:
     tree.commit({".gitignore": ".seatrial/\n__pycache__/\n"})
     for words in (
         ("run", "--suite", "smoke", "--arm", "helpdesk-released", "--trials", "4"),
-        ("release", "latest", "--approved-by", "Rita Releaser"),
+        ("release", "latest", "--approved-by", "Rita Releaser <rita@example.org>"),
     ):
         command = [str(python), "-I", "-m", "seatrial", *words]
         subprocess.run(command, cwd=tree.root, check=True, capture_output=True, timeout=120)

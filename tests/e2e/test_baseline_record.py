@@ -182,7 +182,7 @@ def test_next_release_begins_an_empty_ledger_and_the_old_one_stays_in_the_histor
     does(tree, *RECORD, "--trials", "1")
     before = tree.git("rev-parse", "seatrial-baselines")
     does(tree, "run", "-s", "small", "-a", "desk", "--trials", "2")
-    does(tree, "release", "latest", *help_desk.APPROVED)
+    does(tree, "release", "latest", *help_desk.APPROVED, "--override", "a small one")
 
     assert trials(tree) == {REFUND: (2, 1), ASK: (2, 1)}
     assert trials(tree, "--baseline", before) == {REFUND: (3, 2), ASK: (3, 2)}
@@ -193,7 +193,7 @@ def test_batch_that_was_recorded_for_an_earlier_release_is_refused(tree: WorkTre
     batch = help_desk.newest(tree).manifest.run
     first = tree.git("rev-parse", "seatrial-baselines^")
     does(tree, "run", "-s", "small", "-a", "desk", "--trials", "2")
-    does(tree, "release", "latest", *help_desk.APPROVED)
+    does(tree, "release", "latest", *help_desk.APPROVED, "--override", "a small one")
 
     err = refused(tree, "baseline", "record", "--run", batch)
 

@@ -214,7 +214,7 @@ def released(tree: WorkTree) -> None:
     """A release of the documents as they lie there."""
     prints = Workspace.find(tree.root).fingerprints(documents())
     recorded(tree, "run-0", fingerprints=prints.by_case, toolsets=prints.toolsets)
-    assert seatrial("release", "run-0", "--approved-by", "Rita").exit_code == 0
+    assert seatrial("release", "run-0", "--approved-by", "Rita <rita@example.org>").exit_code == 0
 
 
 def recorded(
@@ -251,8 +251,18 @@ def recorded(
 def test_whoever_releases_a_forbidden_action_is_told(tree: WorkTree):
     recorded(tree, "run-1", violations=2)
 
-    result = seatrial("release", "latest", "--approved-by", "Rita <rita@example.org>")
+    refused = seatrial("release", "latest", "--approved-by", "Rita <rita@example.org>")
+    result = seatrial(
+        *("release", "latest", "--approved-by", "Rita <rita@example.org>", "--override", "known and in work")
+    )  # fmt: skip
+    log = seatrial("baseline", "log")
 
+    assert refused.exit_code == 2
+    assert (
+        f"its gate is closed: forbidden action in {CASES[0].id} (1 of 1 trials)" in refused.stderr
+    )
+    assert "\nReleased all the same: known and in work\n" in result.stdout
+    assert "\n  override     known and in work\n" in log.stdout
     assert result.exit_code == 0
     assert result.stderr == (
         f"Warning: it does something forbidden: {CASES[0].id} (1 of 1 trials)\n"
@@ -332,7 +342,15 @@ def test_release_of_what_does_not_exist_is_a_usage_error(
 def test_show_lists_the_baselines_in_force_and_log_the_earlier_ones_too(tree: WorkTree):
     for name in ("run-1", "run-2"):
         recorded(tree, name)
-        seatrial("release", name, "--approved-by", "Rita", "--message", f"Note on {name}")
+        seatrial(
+            "release",
+            name,
+            "--approved-by",
+            "Rita <rita@example.org>",
+            "--message",
+            f"Note on {name}",
+            *(["--override", "nothing to compare"] if name == "run-2" else []),
+        )
 
     shown = seatrial("baseline", "show", "--format", "json")
     log = seatrial("baseline", "log", "--format", "json")
@@ -345,7 +363,10 @@ def test_show_lists_the_baselines_in_force_and_log_the_earlier_ones_too(tree: Wo
         "clerk 1.0 (clerk-1), suite all\n"
         "  run          run-2\n"
         f"  commit       {tree.head()}\n"
-        f"  approved by  Rita, {entry['released_at']}\n"
+        f"  approved by  Rita <rita@example.org>, {entry['released_at']}\n"
+        "  approval     typed by Ann Author <ann@example.org>\n"
+        f"  gate         {entry['gate_said']}\n"
+        "  override     nothing to compare\n"
         "  trials       2 over 2 cases, 2 passed, 0 invalid\n"
         "  message      Note on run-2\n"
         f"  where        {tree.git('rev-parse', 'seatrial-baselines')}\n"
@@ -366,7 +387,9 @@ def test_baselines_that_do_not_exist_are_told_with_what_to_type(tree: WorkTree):
 
 def test_folder_of_baselines_can_be_shown(tree: WorkTree, tmp_path: Path):
     recorded(tree, "run-1")
-    seatrial("release", "run-1", "--approved-by", "Rita", "--to", str(tmp_path / "to"))
+    seatrial(
+        "release", "run-1", "--approved-by", "Rita <rita@example.org>", "--to", str(tmp_path / "to")
+    )
 
     shown = seatrial("baseline", "show", "--baseline", str(tmp_path / "to"), "--suite", "all")
     other = seatrial("baseline", "show", "--baseline", str(tmp_path / "to"), "--suite", "smoke")

@@ -64,7 +64,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
         root, "run", "--suite", "all", "--arm", "old", "--trials", "20", "--seed", "7", "--out", "o"
     )
     does(
-        root, "release", "o", "--approved-by", "Rita", "--to", "baseline",
+        root, "release", "o", "--approved-by", "Rita <rita@example.org>", "--to", "baseline",
         "--allow-dirty", "a test",
     )  # fmt: skip
     return root
@@ -191,7 +191,9 @@ def test_forbidden_action_ends_its_case_at_once_and_nothing_clears_it(root: Path
     out, _ = does(root, "compare", "r", "--baseline", "baseline")
     assert "mean pass rate over 1 case: released 1.000, candidate 1.000" in out
     assert "left out of means and pass^k, not run to the end of the first batch: a, c" in out
-    _, err = does(root, "release", "r", "--approved-by", "Rita", "--to", "b", code=2)
+    _, err = does(
+        root, "release", "r", "--approved-by", "Rita <rita@example.org>", "--to", "b", code=2
+    )
     assert "a, c ended at a forbidden action, before all trials were run" in err
     before = (root / "r" / "journal.jsonl").read_bytes()
     does(root, "run", "--resume", "r")

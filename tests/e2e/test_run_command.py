@@ -360,7 +360,7 @@ def _released(root: Path) -> tuple[str, str]:
     folder = ".seatrial/baselines"
     for words in (
         ["run", "--suite", "all", "--out", ".seatrial/first"],
-        ["release", ".seatrial/first", "--approved-by", "Rita", "--to", folder],
+        ["release", ".seatrial/first", "--approved-by", "Rita <rita@example.org>", "--to", folder],
     ):
         done = _seatrial(root, *words)
         assert done.returncode == 0, done.stderr

@@ -42,7 +42,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         root, "run", "--suite", "all", "--arm", "old", "--trials", "20", "--seed", "7", "--out", "o"
     )
     does(
-        root, "release", "o", "--approved-by", "Rita", "--to", "baseline",
+        root, "release", "o", "--approved-by", "Rita <rita@example.org>", "--to", "baseline",
         "--allow-dirty", "a test",
     )  # fmt: skip
     return root

@@ -56,7 +56,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory, hub: Hub) -> Iterator[Acti
     )
     for words in (
         ("run", "--suite", "desk", "--arm", "desk-1", "--trials", "12"),
-        ("release", "latest", "--approved-by", "Rita Releaser"),
+        ("release", "latest", "--approved-by", "Rita Releaser <rita@example.org>"),
     ):
         code, _, said = seatrial(tree.root, *words)
         assert code == 0, said

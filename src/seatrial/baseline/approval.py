@@ -6,7 +6,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
+from seatrial.baseline.hands import Hands
 from seatrial.errors import RevisionError, printable
 from seatrial.git import Person, Repository
 from seatrial.records import PlannedCase, TrialRecord
@@ -17,21 +20,41 @@ _ADDRESS = re.compile(r"^\s*(.*?)\s*<\s*([^<>]+?)\s*>\s*$")
 _NAMED = 5
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approver:
+    """Who answers for a release."""
+
+    name: str
+    """`Name <address>`, an address, or the login at the forge."""
+    how: Literal["typed", "environment"] = "typed"
+    logins: frozenset[str] = frozenset()
+    """Logins of those who had a hand in what is released, as the forge tells them; for how=environment."""
+    strangers: tuple[str, ...] = ()
+    """Those of whom the forge does not say who they are, a sentence each: any of them may be the approver."""
+
+
 def objections(
     run: Run,
     arm: str,
     records: tuple[TrialRecord, ...],
     *,
     repository: Repository | None,
-    approved_by: str,
+    approver: Approver,
+    hands: Hands,
     allow_dirty: str,
+    commit: str | None,
 ) -> Iterator[str]:
     """Every reason not to release the trials of `arm`, a sentence each with what to do about it."""
     if not run.sealed:
         yield f"the run has not ended; go on with: seatrial run --resume {run.manifest.run}"
     yield from _gaps(run, arm, records)
     yield from _origin(run, repository, allow_dirty)
-    yield from _four_eyes(run, repository, approved_by)
+    if commit is not None and run.manifest.revision != commit:
+        yield (
+            f"the run was made from {(run.manifest.revision or 'no commit')[:10]}, not from {commit[:10]}; "
+            "run again on that commit"
+        )
+    yield from _four_eyes(run, repository, approver, hands)
 
 
 def _gaps(run: Run, arm: str, records: tuple[TrialRecord, ...]) -> Iterator[str]:
@@ -123,19 +146,52 @@ def _origin(run: Run, repository: Repository | None, allow_dirty: str) -> Iterat
         yield f"the run was made from a commit that is not here: {error.message}; {error.hint}"
 
 
-def _four_eyes(run: Run, repository: Repository | None, approved_by: str) -> Iterator[str]:
-    """Whether the approver had a hand in the commit that was run, or in the checks that graded it."""
+def _four_eyes(
+    run: Run, repository: Repository | None, approver: Approver, hands: Hands
+) -> Iterator[str]:
+    """Whether the approver had a hand in what is released, or in the checks that graded it; unknown is refused."""
+    shown = printable(approver.name)
+    if hands.unknown:
+        yield hands.unknown
     regraded = run.manifest.regraded
-    graded = regraded.revision if regraded is not None else None
-    for revision in dict.fromkeys((run.manifest.revision, graded)):
-        if revision is None or repository is None or repository.ref(revision) is None:
-            continue
-        own = sorted(p for p in repository.people(revision) if same_person(approved_by, p))
+    by_commit = dict(hands.commits)
+    if (
+        regraded is not None
+        and regraded.revision
+        and repository
+        and repository.ref(regraded.revision)
+    ):
+        by_commit[regraded.revision] = repository.people(regraded.revision)
+    for commit, people in by_commit.items():
+        own = sorted(p for p in people if same_person(approver.name, p))
         if own:
-            yield (
-                f"{printable(approved_by)} is {printable(str(own[0]))}, who wrote or committed "
-                f"{revision[:10]}; somebody else must approve it"
+            when = (
+                ""
+                if commit in (run.manifest.revision, regraded and regraded.revision)
+                else (", which touches what is released, and is not in what was released before")
             )
+            yield (
+                f"{shown} is {printable(str(own[0]))}, who wrote or committed {commit[:10]}{when}; somebody else "
+                "must approve it"
+            )
+            break
+    else:
+        if approver.how == "typed" and not _names_an_address(approver.name):
+            yield (
+                f"nobody can tell whether {shown} is one of the authors; give an address: --approved-by "
+                '"Name <name@example.org>"'
+            )
+    if approver.name.casefold() in {login.casefold() for login in approver.logins}:
+        yield (
+            f"{shown} wrote, committed, proposed or pushed what is released, as the forge tells; somebody else must "
+            "approve it"
+        )
+    yield from approver.strangers
+
+
+def _names_an_address(name: str) -> bool:
+    found = _ADDRESS.match(name)
+    return "@" in (found[2] if found else name).strip("@")
 
 
 def same_person(approver: str, person: Person) -> bool:

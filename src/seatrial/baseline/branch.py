@@ -134,6 +134,15 @@ def write(
     )
 
 
+def update(repository: Repository, remote: str) -> None:
+    """Fetch the branch, so that what others released is known.
+
+    Raises:
+        RevisionError: the remote cannot be reached.
+    """
+    fetch(repository, remote, LOCAL, f"refs/remotes/{remote}/{BRANCH}")
+
+
 def _attempt(
     repository: Repository,
     below: str,

@@ -61,6 +61,26 @@ def history(
                     yield commit, parse(data, f"{commit[:12]}: {path}")
 
 
+def superseded(release: Release, repository: Repository | None) -> str | None:
+    """The last commit of the branch that held the release before one that is in force; None where it is the first."""
+    place = demand_repository(repository)
+    path = f"{branch.folder(release.suite, release.agent)}/{branch.RELEASE}"
+    for commit, _ in place.log(newest_tip(place).commit, [path]):
+        last = place.parent(commit)
+        held = place.read_file(last, path) if last else None
+        return last if held is not None else None
+    return None
+
+
+def tip_of_branch(repository: Repository | None) -> str:
+    """The commit of the branch that is in force.
+
+    Raises:
+        NothingReleased: there is no such branch.
+    """
+    return newest_tip(demand_repository(repository)).commit
+
+
 def newest_tip(repository: Repository) -> branch.Tip:
     """The newest state of the branch that this clone knows.
 

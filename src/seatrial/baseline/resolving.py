@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +14,9 @@ from seatrial.errors import BaselineError, NothingReleased, RevisionError
 from seatrial.git import Repository
 from seatrial.records import Release
 from seatrial.store import RUNS, Run
+
+_TREES = 5_000
+"""Ancestors of a change whose trees are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +56,32 @@ class Baseline:
 
 
 def resolve(
-    spec: str | None, suite: str, agent: str, *, root: Path, repository: Repository | None
+    spec: str | None,
+    suite: str,
+    agent: str,
+    *,
+    root: Path,
+    repository: Repository | None,
+    since: str | None = None,
 ) -> Baseline:
     """The baseline of an agent in a suite.
 
     Args:
         spec: A folder that `release --to` wrote, the folder or id of a run, or a git ref or commit that
             holds baselines. None: the branch `seatrial-baselines`, the local one or the one last fetched,
-            whichever is ahead.
+            whichever is ahead; of its releases the newest whose commit the change descends from, else the newest.
         suite: Id of the suite.
         agent: The agent whose released version it is.
         root: Where `.seatrial/` lies.
         repository: The repository around it, if there is one.
+        since: Where the change parted from what is released: its base; HEAD, when left out.
 
     Raises:
         NothingReleased: no baseline was named, and the branch holds none.
         BaselineError: the named one does not exist, or it cannot be read; the hint says what to type.
     """
     if spec is None:
-        return _newest(suite, agent, repository)
+        return _newest(suite, agent, repository, since)
     for folder in (Path(spec), root / RUNS / spec):
         if folder.is_dir():
             return _in_folder(folder, suite, agent)
@@ -117,7 +127,22 @@ def other_arm(run: Run, arm: str) -> Baseline:
     return Baseline(run, info, None)
 
 
-def _newest(suite: str, agent: str, repository: Repository | None) -> Baseline:
+def in_force(repository: Repository, suite: str, agent: str) -> Baseline:
+    """What is released now, whatever descends from it.
+
+    Raises:
+        NothingReleased: nothing is.
+        BaselineError: it cannot be read.
+    """
+    newest = listing.newest_tip(repository)
+    where = listing.at(newest.name, newest.commit)
+    return _at_commit(
+        repository, newest.commit, suite, agent, where=where, reason="in force", newest=True
+    )
+
+
+def _newest(suite: str, agent: str, repository: Repository | None, since: str | None) -> Baseline:
+    """The newest release that the change descends from; where there is none, the newest, and it says so."""
     place = listing.demand_repository(repository)
     newest = listing.newest_tip(place)
     found = _at_commit(
@@ -129,15 +154,66 @@ def _newest(suite: str, agent: str, repository: Repository | None) -> Baseline:
         reason=f"the newest release of {agent} in suite {suite}",
         newest=True,
     )
-    revision, head = found.info.revision, place.head()
-    if revision is None or head is None or place.ref(revision) is None:
-        note = "; the commit it was made from is not in this clone"
-    elif not place.is_ancestor(revision, head):
-        note = "; it was made from a commit that this change does not descend from"
-    else:
+    lineage = _Lineage.of(place, since)
+    apart = lineage.apart(found.release)
+    if not apart:
         return found
-    info = found.info.model_copy(update={"reason": found.info.reason + note})
+    for commit, release in _superseded(place, newest.commit, suite, agent):
+        if not lineage.apart(release):
+            why = (
+                f"the newest release of {agent} in suite {suite} that this change descends from; the release of run "
+                f"{found.info.run} is newer: {apart}"
+            )
+            where = listing.at(newest.name, commit)
+            return _at_commit(place, commit, suite, agent, where=where, reason=why)
+    info = found.info.model_copy(update={"reason": f"{found.info.reason}; {apart}"})
     return replace(found, info=info)
+
+
+def _superseded(
+    place: Repository, tip: str, suite: str, agent: str
+) -> Iterator[tuple[str, Release]]:
+    """Releases before the newest, each at the last commit of the branch that still has it, with all of its ledger."""
+    path = f"{branch.folder(suite, agent)}/{branch.RELEASE}"
+    for commit, _ in place.log(tip, [path]):
+        last = place.parent(commit)
+        data = place.read_file(last, path) if last else None
+        if last is not None and data is not None:
+            yield last, listing.parse(data, f"{last[:12]}: {path}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Lineage:
+    """What a change descends from."""
+
+    repository: Repository
+    commit: str | None
+    """Where it parted from its base; None before the first commit."""
+
+    @classmethod
+    def of(cls, repository: Repository, since: str | None) -> _Lineage:
+        return cls(repository, repository.ref(since or "HEAD"))
+
+    def apart(self, release: Release | None) -> str:
+        """Why the change does not descend from a release, as far as this clone knows; empty when it does."""
+        if release is None or release.revision is None or self.commit is None:
+            return "it was made from no commit"
+        known = self.repository.ref(release.revision) is not None
+        if known and self.repository.is_ancestor(release.revision, self.commit):
+            return ""
+        if release.tree and release.tree in self._trees_since(release, self.commit):
+            return ""  # a squash or a rebase made another commit of it, which holds the same files
+        if not known:
+            return "the commit it was made from is not in this clone"
+        return "it was made from a commit that this change does not descend from"
+
+    def _trees_since(self, release: Release, commit: str) -> frozenset[str]:
+        """The trees of what came after the release before: of earlier ones a revert has the tree as well."""
+        if release.since is None:
+            return self.repository.trees(commit, most=_TREES)
+        if self.repository.ref(release.since) is None:
+            return frozenset()
+        return self.repository.trees(commit, since=release.since, most=_TREES)
 
 
 def _at_commit(
@@ -191,6 +267,7 @@ def _of_release(files: Mapping[str, bytes], *, where: str, reason: str) -> Basel
         where=where,
         approved_by=release.approved_by,
         released_at=release.released_at,
+        override=release.override,
         reason=reason + (f"; not of a commit: {release.dirty}" if release.dirty else ""),
     )
     return Baseline(run, info, release, batches=read(files, whole, where), digest=digest(whole))

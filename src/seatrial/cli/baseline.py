@@ -10,7 +10,8 @@ import click
 from seatrial.cli.record import record
 
 if TYPE_CHECKING:
-    from seatrial.baseline import Baseline, Flakes
+    from seatrial.baseline import Baseline, CaseApart, Flakes
+    from seatrial.errors import ExitCode
     from seatrial.records import Release
 
 _root = click.option(
@@ -97,6 +98,148 @@ def log(suite: str | None, limit: int, shape: str, root: Path | None) -> None:
     _print(list(islice(baselines.history(repository, suite=suite), limit)), shape)
 
 
+@baseline.command()
+@click.argument("specs", nargs=-1, metavar="[OLD] [NEW]")
+@_suite
+@click.option("--agent", metavar="ID", help="Only this agent.")
+@_shape
+@_root
+def diff(
+    specs: tuple[str, ...], suite: str | None, agent: str | None, shape: str, root: Path | None
+) -> None:
+    """Compare two released baselines: each case's passes of its trials, and which components differ.
+
+    OLD and NEW are folders, refs or commits of the branch; what is in force is NEW where it is left out, and the
+    release before it is OLD.
+    """
+    from seatrial import baseline as baselines
+    from seatrial.errors import UsageError
+
+    if len(specs) > 2:
+        raise UsageError("a difference has two sides", hint="seatrial baseline diff OLD NEW")
+    pairs = [
+        (old, new, baselines.apart(old, new)) for old, new in _pairs(specs, suite, agent, root)
+    ]
+    if shape == "json":
+        import json
+
+        click.echo(json.dumps([_apart_data(*pair) for pair in pairs], indent=1))
+        return
+    for number, pair in enumerate(pairs):
+        click.echo(("\n" if number else "") + "\n".join(_apart_lines(*pair)))
+
+
+@baseline.command()
+@click.option(
+    "--baseline", "place", metavar="DIR", help="A folder, instead of the branch seatrial-baselines."
+)
+@_shape
+@_root
+def verify(place: str | None, shape: str, root: Path | None) -> ExitCode:
+    """Verify every release: its files, what it follows, its commit, and that its approver had no hand in it.
+
+    Exits with 1 where something is wrong, with 3 where something cannot be verified here.
+    """
+    from seatrial import baseline as baselines
+    from seatrial.errors import ExitCode, printable
+    from seatrial.workspace import Workspace
+
+    workspace = Workspace.find_or_here(root)
+    found = baselines.verify(workspace.repository, folder=workspace.folder, place=place)
+    if shape == "json":
+        import json
+
+        listed = [
+            {
+                **_data(one.where, one.release),
+                "wrong": list(one.wrong),
+                "unknown": list(one.unknown),
+            }
+            for one in found
+        ]
+        click.echo(json.dumps(listed, indent=1))
+    else:
+        for one in found:
+            of = one.release
+            state = "WRONG" if one.wrong else "not verified" if one.unknown else "verified"
+            head = f"{state}: {of.agent} {of.version}, suite {of.suite}, run {of.run} ({one.where})"
+            click.echo(printable(head))
+            for said in (*one.wrong, *one.unknown):
+                click.echo(printable(f"  {said}"))
+    if any(one.wrong for one in found):
+        return ExitCode.CLOSED
+    return ExitCode.UNDECIDED if any(one.unknown for one in found) else ExitCode.OPEN
+
+
+def _pairs(
+    specs: tuple[str, ...], suite: str | None, agent: str | None, root: Path | None
+) -> list[tuple[Baseline, Baseline]]:
+    """What is compared: for each agent in a suite that the newer side holds, the older side's."""
+    from seatrial import baseline as baselines
+    from seatrial.errors import BaselineError
+    from seatrial.workspace import Workspace
+
+    workspace = Workspace.find_or_here(root)
+    repository = workspace.repository
+    newer = specs[1] if len(specs) == 2 else None
+    pairs = []
+    for release, where in baselines.released(newer, repository=repository):
+        if suite not in (None, release.suite) or agent not in (None, release.agent):
+            continue
+        older = specs[0] if specs else baselines.superseded(release, repository)
+        if older is None:
+            raise BaselineError(
+                f"{where} is the first release of {release.agent} in suite {release.suite}",
+                hint="name two: seatrial baseline diff OLD NEW",
+            )
+        named = (older, newer or baselines.tip_of_branch(repository))
+        old, new = (
+            baselines.resolve(
+                spec, release.suite, release.agent, root=workspace.root, repository=repository
+            )
+            for spec in named
+        )
+        pairs.append((old, new))
+    if not pairs:
+        raise BaselineError(
+            "nothing is released that fits", hint="seatrial baseline show lists all"
+        )
+    return pairs
+
+
+def _apart_data(old: Baseline, new: Baseline, cases: tuple[CaseApart, ...]) -> dict[str, Any]:
+    import dataclasses
+
+    return {
+        "suite": new.info.suite,
+        "old": old.info.model_dump(mode="json"),
+        "new": new.info.model_dump(mode="json"),
+        "cases": [{**dataclasses.asdict(case), "differs": case.differs} for case in cases],
+    }
+
+
+def _apart_lines(old: Baseline, new: Baseline, cases: tuple[CaseApart, ...]) -> list[str]:
+    from seatrial.errors import printable
+
+    differing = [case for case in cases if case.differs]
+    wide = max((len(case.case) for case in differing), default=0)
+    lines = [
+        f"{side}: {held.info.arm} {held.info.version}, run {held.info.run} ({held.info.where})"
+        for side, held in (("old", old), ("new", new))
+    ]
+    for case in differing:
+        old_rate, new_rate = (
+            "-" if tally is None else f"{tally[0]}/{tally[1]}" for tally in (case.old, case.new)
+        )
+        what = ", ".join(case.components) or "the same components"
+        if case.old is None or case.new is None:
+            what = "not there before" if case.old is None else "no longer there"
+        lines.append(f"  {case.case:<{wide}}  {old_rate:>7} → {new_rate:<7}  {what}")
+    same = len(cases) - len(differing)
+    lines.append(f"  {same} case{'' if same == 1 else 's'} the same")
+    return [printable(line) for line in lines]
+
+
 def _print(found: list[tuple[str, Release]], shape: str) -> None:
     if shape == "json":
         import json
@@ -166,6 +309,13 @@ def _table(cases: tuple[Flakes, ...]) -> list[str]:
     return rows
 
 
+def _approval(release: Release) -> str:
+    """How it is known who approved it."""
+    if release.approval == "environment":
+        return "told by the forge: its protected environment"
+    return f"typed by {release.released_by}" if release.released_by else ""
+
+
 def _lines(where: str, release: Release) -> list[str]:
     from seatrial.errors import printable
 
@@ -173,6 +323,10 @@ def _lines(where: str, release: Release) -> list[str]:
         ("run", release.run),
         ("commit", release.revision or "none"),
         ("approved by", f"{release.approved_by}, {release.released_at}"),
+        ("approval", _approval(release)),
+        ("gate", release.gate_said),
+        ("override", release.override),
+        *(("approved too", change.text) for change in release.policy_changes),
         (
             "trials",
             f"{release.trials} over {release.cases} cases, {release.passed} passed, "

@@ -87,8 +87,9 @@ def compared(
     missing = ""
     try:
         found = resolve(
-            baseline, suite, agent, root=workspace.root, repository=workspace.repository
-        )
+            baseline, suite, agent, root=workspace.root, repository=workspace.repository,
+            since=run.manifest.base or run.manifest.revision,
+        )  # fmt: skip
     except NothingReleased as error:
         found, missing = None, error.render()
     held = hold(run, chosen, found)
@@ -185,6 +186,8 @@ def heading(comparison: Comparison) -> str:
     if baseline is None:
         return f"{text}, no baseline"
     approved = f", approved by {baseline.approved_by}" if baseline.approved_by else ""
+    if baseline.override:
+        approved += f", though its gate was not open: {baseline.override}"
     return f"{text} against {baseline.arm} {baseline.version} ({baseline.where}{approved})"
 
 

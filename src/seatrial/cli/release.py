@@ -34,6 +34,15 @@ if TYPE_CHECKING:
     help="Release a run that no commit describes; the reason is kept and shown.",
 )
 @click.option(
+    "--override",
+    default="",
+    metavar="REASON",
+    help="Release it though its gate is not open; the reason is kept and shown for ever.",
+)
+@click.option(
+    "--commit", metavar="REVISION", help="The commit that the run must be of, for example HEAD."
+)
+@click.option(
     "--root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder with .seatrial/; the nearest one above, when left out.",
@@ -46,9 +55,14 @@ def release(
     push: bool,
     message: str,
     allow_dirty: str,
+    override: str,
+    commit: str | None,
     root: Path | None,
 ) -> None:
     """Make a complete RUN the released baseline of its agent in its suite.
+
+    It is held against what is released now. Refused is what is not complete, what is not of a commit, what the gate
+    does not let pass, and an approver who had a hand in a commit since then that touches what the arm is built from.
 
     RUN is a run's folder, its id, or `latest`. Nothing but the branch seatrial-baselines moves:
     neither the work tree nor the index is touched.
@@ -68,12 +82,15 @@ def release(
     made = baseline.release(
         stored,
         arm,
-        approved_by=approved_by,
+        approver=baseline.Approver(name=approved_by),
         repository=repository,
+        folder=workspace.folder,
         to=to,
         push_to=remote if push else None,
         message=message,
         allow_dirty=allow_dirty,
+        override=override,
+        commit=repository.resolve(commit) if commit and repository else commit,
     )
     released = made.release
     for line in (
@@ -81,6 +98,9 @@ def release(
         f"{released.cases} cases, {released.trials} trials, {released.passed} passed, "
         f"{released.invalid} invalid",
         f"Approved by {released.approved_by}",
+        *([f"Gate: {released.gate_said}"] if released.gate_said else []),
+        *([f"Released all the same: {released.override}"] if released.override else []),
+        *(f"Approved with it: {change.text}" for change in released.policy_changes),
         f"Baseline: {made.where}",
     ):
         click.echo(printable(line))

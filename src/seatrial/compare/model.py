@@ -253,6 +253,8 @@ class BaselineInfo(_Record):
     """A git ref and commit, or a folder."""
     approved_by: str = ""
     released_at: str = ""
+    override: str = ""
+    """Why it was released though its gate was not open; empty when it was."""
     reason: str = ""
 
 

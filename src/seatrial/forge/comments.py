@@ -149,6 +149,8 @@ def _baseline(comparison: Comparison) -> str:
     if baseline is None:
         return "no baseline"
     approved = f", approved by {baseline.approved_by}" if baseline.approved_by else ""
+    if baseline.override:
+        approved += f", though its gate was not open: {baseline.override}"
     return f"**{_prose(f'{baseline.arm} {baseline.version}'.rstrip())}**{_prose(approved)}"
 
 

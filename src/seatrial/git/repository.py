@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,6 +104,18 @@ class Repository:
     def parent(self, commit: str) -> str | None:
         """The first parent of a commit; None for the first commit, and where the history is cut off."""
         return self.ref(f"{commit}^1")
+
+    def tree(self, commit: str) -> str:
+        """The name of all that is in a commit: two with the same hold the same files."""
+        return (
+            self._git("rev-parse", "--verify", f"{self.resolve(commit)}^{{tree}}").decode().strip()
+        )
+
+    def trees(self, until: str, *, most: int, since: str | None = None) -> frozenset[str]:
+        """The trees of the last commits up to one, of those that are not reachable from another."""
+        span = [self.resolve(until)] + ([f"^{self.resolve(since)}"] if since else [])
+        listed = self._git("log", "--format=%T", f"--max-count={most}", *span)
+        return frozenset(listed.decode().split())
 
     def parents(self, commit: str) -> tuple[str, ...]:
         """The parents of a commit, as far as this clone has them."""
@@ -254,21 +266,47 @@ class Repository:
         """
         last = self.resolve(until)
         span = ("--no-walk", last) if since is None else (last, f"^{self.resolve(since)}")
-        fields = ("%an", "%ae", "%aN", "%aE", "%cn", "%ce", "%cN", "%cE", "%B")
+        return frozenset().union(*self._people(span, prefixes).values())
+
+    def commits(
+        self, until: str, patterns: Iterable[str], *, since: str | None = None
+    ) -> dict[str, frozenset[Person]]:
+        """The commits up to one that touch files of these patterns, each with its people, newest first.
+
+        Args:
+            until: the last one.
+            patterns: patterns of files as `seatrial.documents.patterns` has them; one that names a folder stands
+                for all in it. Git may take one for a little more than it says, never for less.
+            since: only those that are not reachable from it.
+        """
+        last = self.resolve(until)
+        span = (last,) if since is None else (last, f"^{self.resolve(since)}")
+        wanted = [f":(top{magic}){pattern}" for pattern in patterns for magic in ("", ",glob")]
+        return self._people(span, wanted, {"GIT_LITERAL_PATHSPECS": "0"}) if wanted else {}
+
+    def _people(
+        self,
+        span: Iterable[str],
+        paths: Iterable[str],
+        extra: Mapping[str, str] | None = None,
+    ) -> dict[str, frozenset[Person]]:
+        """The people of each commit; each under the name written and under the one `.mailmap` gives."""
+        fields = ("%H", "%an", "%ae", "%aN", "%aE", "%cn", "%ce", "%cN", "%cE", "%B")
         shape = "%x00".join(fields)
         # Merges are followed as they are: without --full-history a path limit would hide commits.
-        listed = self._git(
-            "log", "-z", "--full-history", "--no-show-signature", f"--format=tformat:{shape}",
-            *span, "--", *prefixes,
+        listed = command.demand(
+            self.root, "log", "-z", "--full-history", "--no-show-signature", f"--format=tformat:{shape}",
+            *span, "--", *paths, extra=extra,
         )  # fmt: skip
         words = listed.decode("utf-8", "replace").split("\0")[:-1]
-        found: set[Person] = set()
+        found: dict[str, frozenset[Person]] = {}
         for at in range(0, len(words), len(fields)):
-            *named, message = words[at : at + len(fields)]
+            commit, *named, message = words[at : at + len(fields)]
             pairs = zip(named[::2], named[1::2], strict=True)
-            found |= {Person(name, email) for name, email in pairs}
-            found |= {Person(name, email or "") for name, email in _CO_AUTHOR.findall(message)}
-        return frozenset(found)
+            people = {Person(name, email) for name, email in pairs}
+            people |= {Person(name, email or "") for name, email in _CO_AUTHOR.findall(message)}
+            found[commit] = frozenset(people)
+        return found
 
     def log(
         self, revision: str, prefixes: Iterable[str] = (), *, since: str | None = None

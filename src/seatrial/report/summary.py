@@ -94,6 +94,8 @@ def _baseline(baseline: BaselineInfo | None) -> str:
         return "no baseline"
     name = f"{baseline.arm} {baseline.version}".rstrip()
     approved = f"approved by {baseline.approved_by}" if baseline.approved_by else ""
+    if baseline.override:
+        approved += f", though its gate was not open: {baseline.override}"
     facts = [f"run {baseline.run}", baseline.where, approved, baseline.reason]
     return f"**{_prose(name)}** ({_prose('; '.join(clipped(f, 300) for f in facts if f))})"
 
