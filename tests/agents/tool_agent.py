@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 HOW = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -47,7 +46,7 @@ def asked(arguments):
         sys.stderr.flush()
         os.kill(os.getpid(), signal.SIGKILL)
     if HOW == "hang":
-        time.sleep(60)
+        sys.stdin.read()
     if HOW == "no-content":
         return {"result": {"content": 5}}
     if HOW == "pictures":
@@ -77,7 +76,7 @@ def main():
         match message["method"]:
             case "initialize":
                 if HOW == "mute":
-                    time.sleep(60)
+                    sys.stdin.read()
                 version = "1.0" if HOW == "old" else params["protocolVersion"]
                 about = {"name": "tool-agent", "version": "1"}
                 begun: dict[str, object] = {
