@@ -2,11 +2,16 @@
 
 import pytest
 from pydantic import ValidationError
+from tests import bike_shop
 from tests.sides import record
 
 from seatrial.costs import Budget, amount, price, trial_costs
 from seatrial.documents import Prices
+from seatrial.records import Retried
+from seatrial.report.trials import ShownTrial
+from seatrial.runner import Purse
 from seatrial.trace import Usage
+from seatrial.verdicts import Cause
 
 PRICES = Prices(currency="EUR", input=3.0, output=15.0)
 USED = Usage(input_tokens=2000, output_tokens=400, cached_input_tokens=1500, reasoning_tokens=100)
@@ -106,3 +111,43 @@ def test_other_words_are_no_budget(text: str):
 def test_tokens_count_for_what_they_are_or_what_they_cost():
     assert Budget.read("9 tokens").worth(USED, None) == 2400
     assert Budget.read("9 EUR").worth(USED, PRICES) == price(USED, PRICES)
+
+
+SPOKEN = {
+    "simulator_usage": Usage(input_tokens=300, output_tokens=20),
+    "simulator_cost": 0.5,
+    "simulator_currency": "EUR",
+}
+
+
+def test_what_a_trial_costs_includes_its_people_where_they_are_paid_in_the_same_currency():
+    spoken = used("a", "p", 1, 1_000_000).model_copy(update=SPOKEN)
+    abroad = spoken.model_copy(update={"simulator_currency": "USD"})
+
+    found = [trial_costs([record], ["a"], PRICES) for record in (spoken, abroad)]
+
+    assert [costs and costs.of("a") for costs in found] == [3.5, 3.0]
+
+
+def test_budget_of_a_run_that_goes_on_counts_the_people_of_all_attempts():
+    arms = {"released": bike_shop.arm("released", prices=PRICES.model_dump())}
+    again = Retried(cause=Cause.SIMULATOR, detail="", simulator_usage=Usage(input_tokens=80))
+    stored = used("a", "p", 1, 1_000).model_copy(update={**SPOKEN, "retried": (again,)})
+
+    spent = [Purse(Budget.read(limit), arms, [stored]).spent for limit in ("9 EUR", "9000 tokens")]
+
+    assert spent == [pytest.approx(0.503), 1_400]
+
+
+def test_report_tells_what_people_took_and_cost_apart_from_the_agent():
+    record = used("a", "p", 1, 1_000).model_copy(update=SPOKEN)
+    unpriced = record.model_copy(update={"simulator_cost": None})
+
+    told = [ShownTrial(one, None).data() for one in (record, unpriced, used("a", "p", 1, 5))]
+
+    assert [one["people"] for one in told] == [
+        "300+20 tokens, 0.50 EUR",
+        "300+20 tokens",
+        None,
+    ]
+    assert told[0]["tokens"] == [1_000, 0]

@@ -23,6 +23,7 @@ def arm(command: list[str], **says: Any) -> Arm:
         (["a", "{text}"], {"stdin": "text"}, "on stdin and in `command`; leave out one"),
         (["a"], {"later": ["a", "{text}"]}, "on stdin and in `per_turn.later`; leave out one"),
         (["a"], {"later": ["a", "{session}"]}, "nobody names the `{session}`"),
+        (["a"], {"later": ["a", "{sesion}"]}, "`{sesion}` in `per_turn.later` stands for nothing"),
         (["sh", "-c", "ask '{text}'"], {}, "`{text}` and `{session}` are words of their own"),
         (["a"], {"later": ["sh", "-c", "a -r {session}"]}, "could become code"),
         (["a"], {"response": {}, "events": [{"add": "$.x"}]}, "write `response` (one JSON value)"),

@@ -15,6 +15,10 @@ SAID = re.compile(r"(--?[\w-]+=)?\{(text|session)\}")
 """A word of a command that stands for what the person says, or what the conversation is called: by itself or behind the
 name of an option. Within a word that is a script it would be a piece of that script."""
 
+KNOWN = ("python", "config", "text", "session")
+"""What stands for something in a command."""
+_LONE = re.compile(r"(?:--?[\w-]+=)?\{([A-Za-z_]+)\}")
+
 ExitCode = Annotated[StrictInt, Field(ge=0, le=255)]
 
 
@@ -63,6 +67,12 @@ class PerTurn(Part):
         """
         for words, where in ((command, "command"), (self.later, "per_turn.later")):
             for word in words:
+                lone = _LONE.fullmatch(word)
+                if lone is not None and lone[1] not in KNOWN:
+                    known = ", ".join(f"`{{{name}}}`" for name in KNOWN)
+                    raise ValueError(
+                        f"`{{{lone[1]}}}` in `{where}` stands for nothing; known are {known}"
+                    )
                 if re.search(r"\{(text|session)\}", word) and not SAID.fullmatch(word):
                     raise ValueError(
                         f"{word!r} in `{where}`: `{{text}}` and `{{session}}` are words of their own, or stand behind "
