@@ -44,7 +44,7 @@ _OWN_FAMILIES = ("source:", "server:", "tool:")
 
 _ABOUT_THE_CASE = frozenset({
     "title", "group", "required", "negative", "owner", "tags", "priority", "requirements",
-    "provenance", "reviewed", "trials", "checks", "solution", "weak", "attack", "version",
+    "provenance", "reviewed", "quarantine", "trials", "checks", "solution", "weak", "attack", "version",
 })  # fmt: skip
 """Keys of a case that no agent ever meets. Its checks are a component of their own."""
 _SAID = frozenset({"say", "by", "seconds"})

@@ -134,6 +134,9 @@ class PlannedCase(_Record):
     weak: bool | None = None
     """An agent that does nothing passes it, as was tried when the run was planned; None where nobody tried, or
     it could not be tried."""
+    quarantine: str | None = None
+    """The last day (`2026-03-16`) on which it is in quarantine, in the change as well as at the base; None where it is
+    not, or where there is no base."""
     by_hand: bool = False
     """Somebody asked for just this case: its trials may have been run because of how earlier ones went."""
 

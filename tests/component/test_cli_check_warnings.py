@@ -31,6 +31,24 @@ def test_a_warning_is_told_and_does_not_count():
     ]
 
 
+def test_a_quarantine_that_has_ended_is_an_error():
+    def with_day(day: str) -> None:
+        quarantine = f"quarantine: {{owner: Ada, reason: It flickers., until: {day}}}\n"
+        Path("cases/take.yaml").write_text(harbour.CASE + quarantine, "utf-8")
+
+    with_day("2999-01-01")
+    assert check().exit_code == 0
+    with_day("2026-01-31")
+
+    told = check()
+
+    assert told.exit_code == 2
+    assert told.output.splitlines()[0] == (
+        "cases/take.yaml:22:55: the quarantine of case `take-a-berth` ended on 2026-01-31. "
+        "Ada: mend the case and remove `quarantine`, or give it a later day"
+    )
+
+
 def test_it_counts_when_it_is_asked_to():
     assert check("--strict").exit_code == 2
     assert check("--strict", "cases").exit_code == 0  # it is not about these

@@ -451,6 +451,54 @@ def test_loosened_required_set_and_policy_are_told():
     assert grounds(ruling, "warning") == {"policy_loosened": (), "required_loosened": ("b", "c")}
 
 
+@pytest.mark.parametrize(
+    ("until", "outcome", "warned"),
+    [
+        ("2026-01-01", Gate.OPEN, {"quarantined": ("b",), "others_regressed": ("b",)}),
+        ("2025-12-31", Gate.CLOSED, {}),  # it had ended when the run began
+        (None, Gate.CLOSED, {}),
+    ],
+)
+def test_required_case_in_quarantine_closes_nothing_and_is_named(
+    until: str | None, outcome: Gate, warned: dict[str, tuple[str, ...]]
+):
+    plan = tuple(
+        PlannedCase(
+            case=case, selected=True, reasons=("required",), required=True, trials=12,
+            quarantine=until if case == "b" else None,
+        )
+        for case in NAMES
+    )  # fmt: skip
+    trials = {**dict.fromkeys(NAMES, "p" * 12), "b": "f" * 12}
+    baseline = side(BASE, arm="released", required=NAMES)
+
+    ruling = rule(compare(baseline, side(trials, required=NAMES, plan=plan), Policy()))
+
+    assert ruling.ruling is outcome
+    assert grounds(ruling, "warning") == warned
+
+
+def test_forbidden_action_of_a_case_in_quarantine_closes_the_gate():
+    plan = tuple(
+        PlannedCase(
+            case=case, selected=True, reasons=("required",), required=True, trials=4,
+            quarantine="2026-02-01",
+        )
+        for case in NAMES
+    )  # fmt: skip
+    trials = {**dict.fromkeys(NAMES, "pppp"), "b": "xppp"}
+
+    ruling = rule(
+        compare(
+            side(BASE, arm="released", required=NAMES),
+            side(trials, required=NAMES, plan=plan),
+            Policy(),
+        )
+    )
+
+    assert ruling.ruling is Gate.CLOSED
+
+
 def test_stricter_policy_is_taken_point_by_point():
     base = Policy(profile="release", alpha=0.01, beta=0.1, drop=0.5, margin=0.05, invalid_cap=0.1)
     own = Policy(profile="pr", alpha=0.001, beta=0.05, drop=0.3, margin=0.2, invalid_cap=0.1)

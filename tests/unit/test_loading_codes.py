@@ -23,6 +23,19 @@ tests/e2e/test_check_command.py, test_cli_diff_arm.py and test_workspace_checks_
 
 OF_PEOPLE = {"persona-without-name", "several-currencies", "unknown-ending"}
 """Codes that tests/unit/test_loading_people.py shows, which takes several fixtures."""
+OF_REUSE = {
+    "defaults",
+    "extends-itself",
+    "matrix",
+    "never-extended",
+    "no-default",
+    "takes-itself-in",
+    "wrong-kind",
+}
+"""Codes that test_loading_reuse.py, test_loading_matrices.py and test_loading_suites.py in tests/unit show, which take
+several files."""
+OF_THE_DAY = {"quarantine-expired"}
+"""Codes that tests/component/test_cli_check_warnings.py shows."""
 WARNINGS = {
     "in-no-suite",
     "no-arm",
@@ -50,4 +63,6 @@ def test_every_code_has_its_line_in_the_reference():
     shown = {re.findall(r"\w[\w-]*", said)[0] for row in rows for said in row["problems"]}
     documented = re.findall(r"^\| `([a-z-]+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
-    assert sorted(documented) == sorted(shown | OF_FILES | OF_PEOPLE | WARNINGS)
+    assert sorted(documented) == sorted(
+        shown | OF_FILES | OF_PEOPLE | OF_REUSE | OF_THE_DAY | WARNINGS
+    )

@@ -32,6 +32,10 @@ def kinds(changes: tuple[PolicyChange, ...]) -> list[tuple[str, str]]:
     return [(change.kind, change.effect) for change in changes]
 
 
+def _until(day: str) -> dict[str, str]:
+    return {"owner": "Ada", "reason": "It flickers.", "until": day}
+
+
 def of_case(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[PolicyChange, ...]:
     return looked(
         bike_shop.catalog(bike_shop.case("a", **old)), bike_shop.catalog(bike_shop.case("a", **new))
@@ -68,6 +72,13 @@ def test_nothing_is_told_of_documents_that_are_the_same_or_ask_more():
     [
         ({"required": True}, {"required": False}, "required_flag_removed", "loosened"),
         ({}, {"weak": "it is about speed"}, "weakness_accepted", "loosened"),
+        ({}, {"quarantine": _until("2026-03-01")}, "quarantine_added", "loosened"),
+        (
+            {"quarantine": _until("2026-03-01")},
+            {"quarantine": _until("2026-03-02")},
+            "quarantine_added",
+            "loosened",
+        ),
         ({"trials": 8}, {"trials": 7}, "trials_lowered", "loosened"),
         ({"trials": 8}, {}, "trials_lowered", "loosened"),
         ({"limits": {"calls": 3}}, {"limits": {"calls": 4}}, "limit_raised", "loosened"),

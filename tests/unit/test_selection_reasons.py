@@ -310,6 +310,41 @@ def test_case_that_was_required_at_the_base_stays_so_in_the_plan():
     assert {p.case: p.required for p in planned} == {"a": False, "b": False, "c": True}
 
 
+def _in_quarantine(until: str | None) -> Case:
+    word = (
+        {"quarantine": {"owner": "Ada", "reason": "It flickers.", "until": until}} if until else {}
+    )
+    return case("c", required=True, **word)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        ("2026-03-01", "2026-03-01", "2026-03-01"),
+        ("2026-03-01", "2026-04-01", "2026-03-01"),
+        ("2026-04-01", "2026-03-01", "2026-03-01"),
+        (None, "2026-03-01", None),
+        ("2026-03-01", None, None),
+    ],
+)
+def test_quarantine_holds_as_long_as_the_change_and_its_base_both_say(
+    before: str | None, now: str | None, told: str | None
+):
+    then, changed = (
+        catalog(cases=[case("a"), case("b", answers="courier"), _in_quarantine(day)])
+        for day in (before, now)
+    )
+    suite, arms = changed.suites["smoke"], [changed.arms["candidate"]]
+
+    planned = {
+        p.case: p for p in select(changed, suite, arms, base=Base(name="main", catalog=then))
+    }
+    alone = {p.case: p for p in select(changed, suite, arms, base=None)}
+
+    assert (planned["c"].required, planned["c"].quarantine) == (True, told)
+    assert alone["c"].quarantine is None
+
+
 def test_case_that_is_given_to_another_agent_is_removed_from_this_one():
     given = case("c", agent="pilot", required=True)
     now = catalog(cases=[case("a"), case("b", answers="courier"), given])

@@ -99,10 +99,14 @@ def _sizes(catalog: Catalog) -> Sizes:
 def _doubts(
     files: loading.Tree, may_stay: bytes | None, catalog: Catalog, today: dt.date, stale_after: int
 ) -> tuple[Problem, ...]:
-    from seatrial.loading.advice import doubts
+    from seatrial.loading.advice import doubts, expired
     from seatrial.loading.lifelike import allowed, lifelike
 
-    found = (*doubts(catalog, today, stale_after), *lifelike(files, allowed(may_stay)))
+    found = (
+        *expired(catalog, today),
+        *doubts(catalog, today, stale_after),
+        *lifelike(files, allowed(may_stay)),
+    )
     return tuple(sorted(found))
 
 

@@ -412,6 +412,7 @@ def _only(
                     selected=True,
                     reasons=("asked for by --case", *(entry.reasons if entry.selected else ())),
                     required=entry.required,
+                    quarantine=entry.quarantine,
                     by_hand=True,
                     arms=entry.arms,
                     trials=trials or document.trials or selection.suite.trials,

@@ -183,6 +183,8 @@ def compare_counts(
     judged = judge(contests, forward, backward)
     by_side = {"baseline": stored, "candidate": counted}
     negative = {e.facts.case for e in matched if e.facts.negative}
+    quarantined = {e.facts.case for e in matched if e.quarantine}
+    counting = [c for c in contests if c.case not in quarantined]
     return Comparison(
         suite="",
         run="",
@@ -200,9 +202,9 @@ def compare_counts(
             )
             for row in rows
         ),
-        overall=overall(contests, policy),
-        negative=overall([c for c in contests if c.case in negative], policy),
-        flips=flips(contests),
+        overall=overall(counting, policy),
+        negative=overall([c for c in counting if c.case in negative], policy),
+        flips=flips(counting),
         cut_short=tuple(
             e.facts.case
             for e, *both in rows
@@ -264,6 +266,7 @@ def _of_case(
         group=facts.group,
         required=facts.required,
         loosened=entry.loosened,
+        quarantine=entry.quarantine,
         negative=facts.negative,
         weak=entry.weak,
         outcome=verdict.outcome,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from seatrial.compare.pooling import Standing
 from seatrial.compare.sides import CaseFacts, Side, Trials
+from seatrial.records import PlannedCase
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,8 @@ class Entry:
     """Whether its two sides can be compared."""
     planned: int = 0
     loosened: bool = False
+    quarantine: str = ""
+    """Until when it is in quarantine, and therefore not required."""
     weak: bool | None = None
     reasons: tuple[str, ...] = ()
 
@@ -53,7 +56,8 @@ def entries(
         planned = plan.get(case)
         at_base = planned is not None and planned.required
         loosened = not facts.required and (at_base or (case in before and before[case].required))
-        required = facts.required or loosened
+        quarantine = _quarantine(planned, candidate.manifest.created_at)
+        required = (facts.required or loosened) and not quarantine
         entries.append(
             Entry(
                 replace(
@@ -64,7 +68,8 @@ def entries(
                 selected=planned is None or planned.selected or case in counted,
                 standing=standing.get(case, Standing()),
                 planned=planned.trials if planned else 0,
-                loosened=loosened,
+                loosened=loosened and not quarantine,
+                quarantine=quarantine,
                 weak=planned.weak if planned else None,
                 reasons=planned.reasons if planned else (),
             )
@@ -73,6 +78,12 @@ def entries(
         reasons = plan[case].reasons if case in plan else ()
         entries.append(Entry(facts, selected=False, removed=True, reasons=reasons))
     return tuple(entries)
+
+
+def _quarantine(planned: PlannedCase | None, began: str) -> str:
+    """The last day of a case's quarantine, if the run began before its end."""
+    until = planned.quarantine if planned is not None else None
+    return until if until is not None and began[:10] <= until else ""
 
 
 def _removed(

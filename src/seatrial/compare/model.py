@@ -86,6 +86,8 @@ class CaseComparison(_Record):
     """Required by the candidate's documents or by the baseline's."""
     loosened: bool = False
     """The baseline's documents require it, the candidate's do not."""
+    quarantine: str = ""
+    """The last day on which it is in quarantine, and therefore not required; empty where it is not."""
     negative: bool = False
     weak: bool | None = None
     """An agent that does nothing passes it; None where that was not tried."""

@@ -43,6 +43,17 @@ class Provenance(Part):
     """Where the right answer can be looked up."""
 
 
+class Quarantine(Part):
+    """Why a required case must not block a change for a while, and who sees to it."""
+
+    owner: str = Field(min_length=1)
+    """Who sees to it."""
+    reason: str = Field(min_length=1)
+    """What is wrong with the case."""
+    until: Date
+    """The last day; after it `seatrial check` refuses the case until somebody decides anew."""
+
+
 class Turn(Part):
     """One scripted message of a person, and what must hold after the reply."""
 
@@ -151,6 +162,9 @@ class Case(Document):
     """Who wrote it, and where its answer lives."""
     reviewed: Date | None = None
     """When a person last looked at it."""
+    quarantine: Quarantine | None = None
+    """For a while it is run and told, does not count as required, and is in no mean; forbidden actions count as ever.
+    It takes effect once the base revision says so too: no change puts a case that it breaks into quarantine."""
 
     @model_validator(mode="after")
     def _one_instruction_and_some_check(self) -> Case:

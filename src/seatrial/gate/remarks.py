@@ -17,6 +17,7 @@ from seatrial.gate.matter import (
     number,
     percent,
     points,
+    removed,
     said,
     who,
 )
@@ -221,6 +222,21 @@ def _both(case: CaseComparison) -> str:
     return " against ".join(f"{passed} of {valid}" for passed, valid in sides)
 
 
+def _quarantined(matter: Matter) -> Iterator[Brief]:
+    """Named, so that nobody forgets them."""
+    cases = [c for c in matter.comparison.cases if c.quarantine and not removed(c)]
+    if cases:
+        text = (
+            f"{counted(cases, 'case')} in quarantine, not treated as required: "
+            f"{listed(cases, _until)}"
+        )
+        yield brief("quarantined", "warning", text, f"{len(cases)} in quarantine", cases)
+
+
+def _until(case: CaseComparison) -> str:
+    return f"{case.case} (until {case.quarantine}, {case.outcome.value})"
+
+
 def _weak(matter: Matter) -> Iterator[Brief]:
     """Named, since they say little: doing nothing passes them."""
     cases = [c for c in matter.comparison.cases if c.weak and c.candidate is not None]
@@ -330,6 +346,7 @@ QUESTIONS = (
     _ties,
     _conditions,
     _alike,
+    _quarantined,
     _weak,
     _attacks,
     _simulated,

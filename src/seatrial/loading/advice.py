@@ -49,6 +49,21 @@ def doubts(catalog: Catalog, today: dt.date, stale_after: int) -> tuple[Problem,
     return tuple(sorted(problems))
 
 
+def expired(catalog: Catalog, today: dt.date) -> tuple[Problem, ...]:
+    """Quarantines that have ended: an error each, for somebody has to decide what becomes of the case."""
+    found = set()
+    for case in catalog.cases.values():
+        quarantine, source = case.quarantine, catalog.sources.get(("case", case.id))
+        if quarantine is not None and quarantine.until < today and source is not None:
+            message = f"the quarantine of case `{case.written_as}` ended on {quarantine.until}"
+            hint = (
+                f"{quarantine.owner}: mend the case and remove `quarantine`, or give it a later day"
+            )
+            spot = source.at("quarantine.until")
+            found.add(Problem(*spot, message, hint, "quarantine-expired"))
+    return tuple(sorted(found))
+
+
 def _in_no_suite(catalog: Catalog) -> Doubts:
     held = {case.id for suite in catalog.suites.values() for case in catalog.suite_cases(suite)}
     for case in catalog.cases.values():

@@ -32,7 +32,16 @@ _CONSERVATIVE = {
     "attack": "the attack is another one",
 }
 LOOKED_AT = frozenset(
-    {"required", "weak", "on_failed_turn", "limits", "trials", "checks", *_CONSERVATIVE}
+    {
+        "quarantine",
+        "required",
+        "weak",
+        "on_failed_turn",
+        "limits",
+        "trials",
+        "checks",
+        *_CONSERVATIVE,
+    }
 )
 
 
@@ -49,6 +58,12 @@ def of(sides: Sides, old: Case, new: Case, often: tuple[int, int]) -> Iterator[P
     if old.required and not new.required:
         text = f"the case {id} is no longer required"
         yield _told(sides, old, "required_flag_removed", text, "required", True, False)
+    if new.quarantine is not None:
+        was = old.quarantine.until.isoformat() if old.quarantine is not None else None
+        now = new.quarantine.until.isoformat()
+        if was is None or was < now:
+            text = f"the case {id} is in quarantine until {now}"
+            yield _told(sides, old, "quarantine_added", text, "quarantine", was, now)
     if new.weak is not None and old.weak is None:
         text = f"the case {id} may stay though an agent that does nothing passes it"
         yield _told(sides, old, "weakness_accepted", text, "weak", None, new.weak)

@@ -68,10 +68,12 @@ def select(
             reasons.append(why)
         if reasons:
             often = trials or case.trials or suite.trials
-            planned.append(_selected(case, reasons, often, required=required))
+            planned.append(
+                _selected(case, reasons, often, _quarantine(case, old), required=required)
+            )
         else:
             name = base.name if base else ""
-            planned.append(_carried(case, name, passed_over))
+            planned.append(_carried(case, name, _quarantine(case, old), passed_over))
     return (*planned, *_removed(catalog, suite, before))
 
 
@@ -99,17 +101,29 @@ def _gone(old: Case, why: str) -> PlannedCase:
     )
 
 
-def _selected(case: Case, reasons: Sequence[str], trials: int, *, required: bool) -> PlannedCase:
+def _quarantine(case: Case, old: Case | None) -> str | None:
+    """Until when a case is in quarantine by the change and by its base alike."""
+    if case.quarantine is None or old is None or old.quarantine is None:
+        return None
+    return min(case.quarantine.until, old.quarantine.until).isoformat()
+
+
+def _selected(
+    case: Case, reasons: Sequence[str], trials: int, quarantine: str | None, *, required: bool
+) -> PlannedCase:
     return PlannedCase(
         case=case.id,
         selected=True,
         reasons=tuple(dict.fromkeys(reasons)),
         required=required,
+        quarantine=quarantine,
         trials=trials,
     )
 
 
-def _carried(case: Case, base: str, passed_over: Sequence[str]) -> PlannedCase:
+def _carried(
+    case: Case, base: str, quarantine: str | None, passed_over: Sequence[str]
+) -> PlannedCase:
     reasons = [f"carried, not run: nothing it leans on changed since {base}"]
     if passed_over:
         reasons.append(f"it never called {reasons_to_run.some(passed_over)}, which changed")
@@ -118,6 +132,7 @@ def _carried(case: Case, base: str, passed_over: Sequence[str]) -> PlannedCase:
         selected=False,
         reasons=tuple(reasons),
         required=case.required,
+        quarantine=quarantine,
         carried=True,
     )
 
