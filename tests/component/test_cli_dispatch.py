@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 from tests.servers import github_api
 from tests.servers.github_api import ARTIFACTS, DISPATCH, RUN, Artifact, Fails, Hub, Look
@@ -14,6 +15,7 @@ from tests.stored_runs import CASES, stored
 from tests.work_trees import WorkTree
 
 from seatrial.cli import main
+from seatrial.cli.dispatching import dispatch
 
 COMMIT = "a" * 40
 FILE = "seatrial-gate.yml"
@@ -121,6 +123,17 @@ def test_run_is_followed_and_the_exit_code_is_the_rulings(
         lines
     )
     assert any(line.startswith(said) for line in lines)
+
+
+def test_shipped_form_has_every_field_that_is_filled_in():
+    shipped = Path(__file__).parents[2] / ".github" / "workflows" / FILE
+    read = yaml.safe_load(shipped.read_text(encoding="utf-8"))
+    form = read[True]["workflow_dispatch"]["inputs"]  # `on` is a boolean in YAML 1.1
+
+    asked = {parameter.name for parameter in dispatch.params} - {
+        "ref", "workflow", "repository", "token_env", "wait", "timeout", "every",
+    }  # fmt: skip
+    assert {str(name).replace("_", "-") for name in asked} == set(form)
 
 
 def test_without_waiting_it_says_how_to_follow(hub: Hub):
