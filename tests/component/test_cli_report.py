@@ -93,6 +93,7 @@ def test_expectations_that_failed_are_written_and_printed_as_annotations(
     seatrial(
         "report", RUN, "--baseline", BASELINE, "--single", "out/page.html",
         "--sarif", "out/results.sarif", "--annotations", "out/annotations",
+        "--code-quality", "out/quality.json",
     )  # fmt: skip
     gate = seatrial("gate", RUN, "--baseline", BASELINE, "--format=json", "--annotations=github")
 
@@ -103,6 +104,8 @@ def test_expectations_that_failed_are_written_and_printed_as_annotations(
     assert json.loads(gate.stdout)["ruling"] == "closed"
     (run,) = json.loads(Path("out/results.sarif").read_text(encoding="utf-8"))["runs"]
     assert run["properties"]["ruling"] == "closed"
+    quality = json.loads(Path("out/quality.json").read_text(encoding="utf-8"))
+    assert len(quality) == len(run["results"])
 
 
 def test_annotations_are_printed_only_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch):

@@ -13,7 +13,7 @@ from tests import report_samples
 from tests.report_samples import HOSTILE, REFUND
 
 from seatrial.gate import Ruling
-from seatrial.report import Evidence, Mark, annotated, marks, sarif
+from seatrial.report import Evidence, Mark, annotated, code_quality, marks, sarif
 from seatrial.report.sarif import MOST
 from seatrial.verdicts import Gate
 
@@ -179,6 +179,24 @@ def test_alert_of_an_expectation_is_the_same_wherever_its_line_moves(evidence: E
 
     assert prints[0] == prints[1]
     assert len(set(prints[0])) == len(found)
+
+
+def test_code_quality_has_what_gitlab_requires_of_each_finding(evidence: Evidence):
+    found = marks(evidence)
+
+    listed = json.loads(code_quality([*found, _moved(found[0], 1, path="")]))
+
+    assert len(listed) == len(found)
+    first = listed[0]
+    assert first["location"] == {
+        "path": "cases/injection/embedded-instruction.yaml", "lines": {"begin": 14},
+    }  # fmt: skip
+    assert (first["check_name"], first["severity"]) == ("no_violation", "critical")
+    assert listed[-1]["severity"] == "minor"
+    for finding in listed:
+        assert finding["description"]
+        assert re.fullmatch("[0-9a-f]{64}", finding["fingerprint"])
+    assert len({finding["fingerprint"] for finding in listed}) == len(listed)
 
 
 def test_results_without_a_place_and_beyond_the_limit_are_counted(evidence: Evidence):

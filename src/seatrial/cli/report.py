@@ -51,6 +51,12 @@ from seatrial.cli.approvals import approvals_option
     help="Write them as annotations of GitHub to this file as well, for a step to print.",
 )
 @click.option(
+    "--code-quality",
+    "quality_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write them as a report of GitLab's Code Quality to this file as well.",
+)
+@click.option(
     "--single",
     "single_file",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -72,6 +78,7 @@ def report(
     summary_file: Path | None,
     sarif_file: Path | None,
     annotations_file: Path | None,
+    quality_file: Path | None,
     single_file: Path | None,
     root: Path | None,
     approvals: Path | None,
@@ -91,12 +98,14 @@ def report(
     if summary_file is not None:
         _write(summary_file, faces.summary(evidence).encode())
     workspace = Workspace.find_or_here(root)
-    if sarif_file is not None or annotations_file is not None:
+    if sarif_file or annotations_file or quality_file:
         marks = faces.marks(evidence, folder=workspace.folder)
-        if sarif_file is not None:
+        if sarif_file:
             _write(sarif_file, faces.sarif(evidence, marks).encode())
-        if annotations_file is not None:
+        if annotations_file:
             _write(annotations_file, faces.annotated(evidence.ruling, marks).encode())
+        if quality_file:
+            _write(quality_file, faces.code_quality(marks).encode())
     tell(evidence.ruling.headline, bold=True)
     if single_file is not None:
         _write(single_file, faces.single_page(evidence).encode())

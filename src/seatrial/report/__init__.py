@@ -1,6 +1,7 @@
 """A run and its ruling for people and for CI: a static site or one page, JUnit, SARIF, annotations, a summary."""
 
 from seatrial.report.annotations import annotated
+from seatrial.report.code_quality import code_quality
 from seatrial.report.evidence import Evidence
 from seatrial.report.junit import junit
 from seatrial.report.marks import Mark, marks
@@ -15,6 +16,7 @@ __all__ = [
     "Site",
     "annotated",
     "build",
+    "code_quality",
     "junit",
     "marks",
     "sarif",

@@ -75,14 +75,18 @@ def location(path: str, line: int, column: int) -> dict[str, Any]:
     }
 
 
+def fingerprint(mark: Mark) -> str:
+    """The same for the same expectation in the next run, wherever its line has moved."""
+    named = f"{mark.case}\0{mark.expectation}"
+    return hashlib.sha256(named.encode("utf-8", "replace")).hexdigest()
+
+
 def _result(mark: Mark, rule: int) -> dict[str, Any]:
-    # The same expectation is the same alert in the next run, wherever its line has moved.
-    print_ = hashlib.sha256(f"{mark.case}\0{mark.expectation}".encode("utf-8", "replace"))
     return {
         "ruleId": mark.rule,
         "ruleIndex": rule,
         "level": _LEVELS[mark.level],
         "message": {"text": f"{mark.title}\n{mark.text}"},
         "locations": [location(mark.path, mark.line, mark.column)],
-        "partialFingerprints": {"seatrialExpectation/v1": print_.hexdigest()},
+        "partialFingerprints": {"seatrialExpectation/v1": fingerprint(mark)},
     }

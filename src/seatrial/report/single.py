@@ -53,8 +53,8 @@ def single_page(evidence: Evidence, *, limit: int = LIMIT) -> str:
         evidence,
         here,
         concerns=concerns,
-        about_rows="A case to look at is told below, with the two trials that show most of it.",
-        left_out=list(_left_out(concerns - len(chosen.cards), len(ordered) - len(chosen.rows))),
+        about_rows=_about_rows(len(ordered) - len(chosen.rows)),
+        left_out=_left_out(concerns - len(chosen.cards)),
         style=Markup(_asset("report.css") + _asset("single.css")),
         scripts=[Markup(text) for text in (*data, *map(_asset, assets))],
     )
@@ -93,15 +93,19 @@ def _shown_trials(data: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _left_out(cards: int, rows: int) -> list[str]:
-    lines = []
-    if cards:
-        noun = "case to look at does" if cards == 1 else "cases to look at do"
-        lines.append(f"{cards} more {noun} not fit into this file; `seatrial report` has them all.")
-    if rows:
-        noun = "row of the table does" if rows == 1 else "rows of the table do"
-        lines.append(f"{rows} {noun} not fit into this file; `seatrial compare` has them all.")
-    return lines
+def _about_rows(left_out: int) -> str:
+    told = "A case to look at is told below, with the two trials that show most of it."
+    if not left_out:
+        return told
+    noun = "row does" if left_out == 1 else "rows do"
+    return f"{left_out} more {noun} not fit into this file; `seatrial compare` has them all. {told}"
+
+
+def _left_out(cards: int) -> str:
+    if not cards:
+        return ""
+    noun = "case to look at does" if cards == 1 else "cases to look at do"
+    return f"{cards} more {noun} not fit into this file; `seatrial report` has them all."
 
 
 def _asset(name: str) -> str:
