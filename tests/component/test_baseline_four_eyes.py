@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from tests import bike_shop
+from tests.servers import github_api
 from tests.work_trees import ANN, BEA, WorkTree
 
 from seatrial import baseline
 from seatrial.cli import main
 from seatrial.documents import Arm, Case, Catalog, Suite
 from seatrial.errors import UsageError
-from seatrial.git import Repository
+from seatrial.git import Person, Repository
 from seatrial.records import Manifest, PlannedCase, TrialRecord
 from seatrial.store import RUNS, Run, Writer
 from seatrial.trace import Trace
@@ -463,3 +464,97 @@ def test_first_release_is_compared_with_nothing(tree: WorkTree):
 
     assert (result.exit_code, "is the first release of clerk" in result.stderr) == (2, True)
     assert (other.exit_code, "nothing is released that fits" in other.stderr) == (2, True)
+
+
+# --- in a job with a protected environment ---
+
+
+def test_job_is_approved_by_whom_the_forge_names_and_never_by_an_author(
+    tree: WorkTree, monkeypatch: pytest.MonkeyPatch
+):
+    recorded(tree, "one")
+    head = tree.head()
+
+    with github_api.serving() as hub:
+        known = {
+            f"/commits/{head}": {
+                "sha": head,
+                "author": {"login": "ann"},
+                "committer": {"login": "ann"},
+                "commit": {"author": {"email": ANN[1]}, "committer": {"email": ANN[1]}},
+            },
+            f"/commits/{head}/pulls": [],
+            "/activity": [{"before": "0" * 40, "after": head, "actor": {"login": "bea"}}],
+        }
+        hub.known |= known
+        for name, value in {
+            "GITHUB_API_URL": hub.url,
+            "GITHUB_TOKEN": github_api.TOKEN,
+            "GITHUB_REPOSITORY": github_api.REPOSITORY,
+            "GITHUB_RUN_ID": "42",
+            "GITHUB_REF_NAME": "main",
+            "GITHUB_SHA": head,
+        }.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.delenv("GITHUB_EVENT_PATH", raising=False)
+
+        def asked(*logins: str) -> Any:
+            hub.known["/actions/runs/42/approvals"] = [
+                {"state": "approved", "environments": [{"name": "agent-release"}], "user": {"login": login}}
+                for login in logins
+            ]  # fmt: skip
+            words = ("release", "one", "--approved-in", "agent-release", "--commit", "HEAD")
+            return CliRunner().invoke(main, [*words, "--root", str(tree.root)])
+
+        for author in ("ann", "Bea"):
+            refusal = asked(author)
+            assert refusal.exit_code == 2
+            assert f"{author} wrote, committed, proposed or pushed" in refusal.stderr or (
+                f"{author} is Ann Author" in refusal.stderr
+            )
+        hub.known["/activity"] = []
+        assert "does not say who pushed" in asked("rita").stderr
+        hub.known |= known
+        made = asked("rita", "bea")
+
+    assert made.exit_code == 0, made.output
+    (release,) = json.loads(
+        CliRunner()
+        .invoke(main, ["baseline", "show", "--root", str(tree.root), "--format", "json"])
+        .stdout
+    )
+    assert (release["approved_by"], release["approval"]) == ("rita", "environment")
+    assert release["hands"] == ["Ann Author <ann@example.org>", "ann", "bea"]
+    log = CliRunner().invoke(main, ["baseline", "log", "--root", str(tree.root)]).stdout
+    assert "  approval     told by the forge: its protected environment\n" in log
+    assert verified(tree)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "somebody must approve a release"),
+        (
+            ("--approved-by", "a@example.org", "--approved-in", "x"),
+            "somebody must approve a release",
+        ),
+        (("--approved-in", "x"), "is for a job of GitHub Actions"),
+    ],
+)
+def test_release_needs_exactly_one_way_to_be_approved(
+    tree: WorkTree, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
+):
+    monkeypatch.delenv("GITHUB_RUN_ID", raising=False)
+    recorded(tree, "one")
+
+    result = CliRunner().invoke(main, ["release", "one", *words, "--root", str(tree.root)])
+
+    assert (result.exit_code, said in result.stderr) == (2, True)
+
+
+def test_mailmap_says_who_an_address_is(tree: WorkTree):
+    tree.commit({".mailmap": "Ann <1+ann@users.noreply.github.com> <ann@example.org>\n"})
+    repository = Repository(tree.root)
+
+    assert repository.canonical(Person(*ANN)) == Person("Ann", "1+ann@users.noreply.github.com")
+    assert repository.canonical(Person(*BEA)) == Person(*BEA)

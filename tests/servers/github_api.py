@@ -48,6 +48,15 @@ RUNS = "actions/list-workflow-runs"
 RUN = "actions/get-workflow-run"
 JOBS = "actions/list-jobs-for-workflow-run"
 ACTIONS = (DISPATCH, RUNS, RUN, JOBS)
+COMMIT = "repos/get-commit"
+COMMIT_PULLS = "repos/list-pull-requests-associated-with-commit"
+REVIEWS = "pulls/list-reviews"
+PULL_COMMITS = "pulls/list-commits"
+REPOSITORY_RUNS = "actions/list-workflow-runs-for-repo"
+APPROVALS = "actions/get-reviews-for-run"
+ACTIVITY = "repos/list-activities"
+PEOPLE = (COMMIT, COMMIT_PULLS, REVIEWS, PULL_COMMITS, REPOSITORY_RUNS, APPROVALS, ACTIVITY)
+"""Who did what: of these `known` says what is answered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,13 +116,15 @@ class Hub:
     """Number → id of the repository of its head; 1, the repository itself, where left out."""
     closed: set[int] = field(default_factory=set)
     """Pull requests that are not open."""
+    known: dict[str, Any] = field(default_factory=dict)
+    """Path behind the repository's → what is answered there: lists in pages, anything else as it is."""
     artifacts: list[Artifact] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     """Of each request, names in lower case."""
     rights: set[str] = field(
         default_factory=lambda: {
-            STATUS, STATUSES, LIST, CREATE, UPDATE, PULL, PULLS, ARTIFACTS, DOWNLOAD, *ACTIONS,
+            STATUS, STATUSES, LIST, CREATE, UPDATE, PULL, PULLS, ARTIFACTS, DOWNLOAD, *ACTIONS, *PEOPLE,
         }
     )  # fmt: skip
     """Operations that the token may ask for."""
@@ -389,6 +400,12 @@ class Handler(BaseHTTPRequestHandler):
                             comment["edits"] += 1
                             return 200, comment, {}
                     return 404, {"message": "Not Found"}, {}
+                case of_people if of_people in PEOPLE:
+                    path = urlsplit(self.path).path.removeprefix(f"/repos/{REPOSITORY}")
+                    if path not in hub.known:
+                        return 404, {"message": "Not Found"}, {}
+                    value = hub.known[path]
+                    return self._page(value, query) if isinstance(value, list) else (200, value, {})
                 case "pulls/list":
                     numbers = [
                         number
@@ -426,6 +443,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _pull(hub: Hub, number: int) -> dict[str, Any]:
+    if (known := hub.known.get(f"/pulls/{number}")) is not None:
+        return dict(known)
     return {
         "number": number,
         "state": "closed" if number in hub.closed else "open",

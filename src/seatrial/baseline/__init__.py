@@ -15,7 +15,7 @@ from seatrial.baseline.ledger import Recorded
 from seatrial.baseline.listing import history, released, superseded, tip_of_branch
 from seatrial.baseline.recalling import dependencies, recalling
 from seatrial.baseline.recording import Added, add, apart_from_release, valid_trials
-from seatrial.baseline.releasing import Released, release
+from seatrial.baseline.releasing import Released, hands_in, release
 from seatrial.baseline.rerunning import Beside, beside, beside_again
 from seatrial.baseline.resolving import Baseline, other_arm, resolve
 from seatrial.baseline.verifying import Verified, verify
@@ -41,6 +41,7 @@ __all__ = [
     "dependencies",
     "flakes",
     "foresee",
+    "hands_in",
     "history",
     "hold",
     "judged",

@@ -126,6 +126,28 @@ def release(
     )
 
 
+def hands_in(
+    run: Run, arm: str | None, *, repository: Repository, folder: str, remote: str | None = None
+) -> Hands:
+    """Who had a hand in what `release` would put on the branch.
+
+    Args:
+        run: the run.
+        arm: whose trials; may be left out where the run has one arm.
+        repository: the repository.
+        folder: what paths of the repository have before those of the documents.
+        remote: where the branch is fetched from first.
+
+    Raises:
+        UsageError: there is no such arm.
+    """
+    chosen = _one_arm(run, arm)
+    if remote is not None:
+        branch.update(repository, remote)
+    before, _ = _before(run, chosen, repository, None)
+    return hands(run, chosen, before, repository=repository, folder=folder)
+
+
 class _Overtaken(Exception):
     """Somebody released the same agent in the same suite meanwhile."""
 

@@ -12,7 +12,7 @@ from typing import NoReturn
 import click
 
 from seatrial import __version__
-from seatrial.cli.approvals import approve
+from seatrial.cli.approvals import approvals, approve
 from seatrial.cli.baseline import baseline
 from seatrial.cli.check import check
 from seatrial.cli.compare import compare
@@ -47,7 +47,8 @@ from seatrial.errors import Error, ExitCode, printable
 COMMANDS: tuple[click.Command, ...] = (
     init, new, import_tasks, list_documents, show,
     check, fmt, pseudonymize, schema, plan, run, merge, regrade, compare, diff, gate, report,
-    scan, post, dispatch, status, approve, release, baseline, power, selftest, monitor, world, gateway, record,
+    scan, post, dispatch, status, approve, approvals, release, baseline, power, selftest, monitor, world,
+    gateway, record,
 )  # fmt: skip
 """Every command, in the order in which the help shows them."""
 

@@ -1,4 +1,4 @@
-"""`seatrial approve`: somebody else lets policy changes pass."""
+"""`seatrial approve` and `seatrial approvals`: somebody else lets policy changes pass, here or at the forge."""
 
 from __future__ import annotations
 
@@ -65,3 +65,56 @@ def approve(
     click.echo(printable(f"By {made.by}, of commit {made.commit[:12]}, in {where}"))
     if remote and not push:
         click.echo(f"To share it: git push {remote} {baseline.BRANCH}")
+
+
+@click.command("approvals")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--commit", metavar="SHA", help="Instead of the event's; the whole name.")
+@click.option(
+    "--pull-request", metavar="NUMBER", type=click.IntRange(min=1), help="Instead of the event's."
+)
+@click.option(
+    "--patience", metavar="SECONDS", type=click.IntRange(0, 3600), default=60, show_default=True,
+    help="So long is waited altogether for a forge that is busy or broken.",
+)  # fmt: skip
+def approvals(file: Path, commit: str | None, pull_request: int | None, patience: int) -> None:
+    """Write the approvals of policy changes that GitHub knows of to FILE, for `--approvals FILE`.
+
+    For a step of GitHub Actions. An approving review of the pull request counts, at exactly its head commit, by
+    somebody of the repository who neither wrote, committed, co-authored, proposed nor pushed any of it. On a push it
+    is the pull request that the commit came with. What GitHub does not tell is no approval, and a warning.
+    """
+    import json
+    import os
+
+    from seatrial import forge
+    from seatrial.errors import ForgeError, StorageError, printable
+    from seatrial.records import Approval
+
+    subject = forge.subject(os.environ, commit=commit, pull_request=pull_request)
+    found: list[Approval] = []
+    url = os.environ.get("GITHUB_API_URL") or "https://api.github.com"
+    try:
+        with forge.opened(os.environ, url, patience=float(patience)) as api:
+            people = forge.People(api, subject.repository)
+            change = (subject.pull_request, subject.commit) if subject.pull_request else None
+            change = change or people.pull_request_of(subject.commit)
+            for login, when in people.reviewers(*change) if change else ():
+                found.append(
+                    Approval(commit=subject.commit, by=login, how="review", at=when, reason="")
+                )
+    except ForgeError as error:
+        click.echo(f"Warning: {printable(error.render(), keep=chr(10))}", err=True)
+        found = []
+    try:
+        file.write_text(
+            json.dumps([one.model_dump(mode="json") for one in found], indent=1) + "\n", "utf-8"
+        )
+    except OSError as error:
+        raise StorageError(f"{file} cannot be written: {error.strerror}") from error
+    who = ", ".join(one.by for one in found)
+    click.echo(
+        printable(
+            f"Approved at {subject.commit[:12]} by {who}" if who else "Nobody else approved it yet"
+        )
+    )

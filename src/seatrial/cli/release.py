@@ -8,16 +8,23 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from seatrial.baseline import Approver
+    from seatrial.git import Repository
     from seatrial.store import Run
+    from seatrial.workspace import Workspace
 
 
 @click.command()
 @click.argument("run")
 @click.option(
     "--approved-by",
-    required=True,
     metavar="NAME",
-    help="Who answers for it: a name, an address, or `Name <address>`. Never an author of the commit.",
+    help="Who answers for it: an address, or `Name <address>`. Nobody who had a hand in what is released.",
+)
+@click.option(
+    "--approved-in",
+    metavar="ENVIRONMENT",
+    help="In a job of GitHub Actions: whoever let it into this protected environment answers for it.",
 )
 @click.option("-a", "--arm", metavar="ID", help="Whose trials, where the run has several arms.")
 @click.option(
@@ -49,7 +56,8 @@ if TYPE_CHECKING:
 )
 def release(
     run: str,
-    approved_by: str,
+    approved_by: str | None,
+    approved_in: str | None,
     arm: str | None,
     to: Path | None,
     push: bool,
@@ -71,6 +79,11 @@ def release(
     from seatrial.errors import UsageError, printable
     from seatrial.workspace import Workspace
 
+    if (approved_by is None) == (approved_in is None):
+        raise UsageError(
+            "somebody must approve a release",
+            hint="--approved-by NAME, or in a job with a protected environment --approved-in ENVIRONMENT",
+        )
     if push and to is not None:
         raise UsageError("--push moves a branch, --to writes a folder", hint="give one of them")
     workspace = Workspace.find_or_here(root)
@@ -79,10 +92,14 @@ def release(
     if push and remote is None:
         raise UsageError("there is no remote to push to", hint="git remote add origin URL")
     stored = store.Run.open(store.find(workspace.root, run))
+    if approved_in is not None:
+        approver = _of_environment(workspace, stored, arm, approved_in, remote if push else None)
+    else:
+        approver = baseline.Approver(name=approved_by or "")
     made = baseline.release(
         stored,
         arm,
-        approver=baseline.Approver(name=approved_by),
+        approver=approver,
         repository=repository,
         folder=workspace.folder,
         to=to,
@@ -107,6 +124,57 @@ def release(
     _tell_what_is_forbidden(stored, released.arm)
     if to is None and remote and not push:
         click.echo(f"To share it: git push {remote} {baseline.BRANCH}")
+
+
+def _of_environment(
+    workspace: Workspace, stored: Run, arm: str | None, environment: str, remote: str | None
+) -> Approver:
+    """Who let the job into its environment, and who had a hand in what is released, as GitHub tells."""
+    import os
+
+    from seatrial import baseline, forge
+    from seatrial.errors import UsageError
+
+    repository = workspace.repository
+    run_id = os.environ.get("GITHUB_RUN_ID", "")
+    if repository is None or not run_id.isdecimal():
+        raise UsageError(
+            "--approved-in is for a job of GitHub Actions, in a repository",
+            hint="elsewhere: --approved-by NAME",
+        )
+    known = baseline.hands_in(
+        stored, arm, repository=repository, folder=workspace.folder, remote=remote
+    )
+    subject = forge.subject(os.environ)
+    url = os.environ.get("GITHUB_API_URL") or "https://api.github.com"
+    with forge.opened(os.environ, url) as api:
+        people = forge.People(api, subject.repository)
+        logins = people.approvers(int(run_id), environment)
+        told = people.hands(
+            {commit: {(p.name, p.email) for p in of} for commit, of in known.commits.items()},
+            os.environ.get("GITHUB_REF_NAME", ""),
+            canonical=lambda name: _canonical(repository, name),
+            within=lambda before, after, commit: _within(repository, before, after, commit),
+        )
+    taken = {login.casefold() for login in told.logins}
+    free = [login for login in logins if login.casefold() not in taken]
+    return baseline.Approver(
+        name=(free or logins)[0], how="environment", logins=told.logins, strangers=told.strangers
+    )
+
+
+def _canonical(repository: Repository, name: tuple[str, str]) -> tuple[str, str]:
+    from seatrial.git import Person
+
+    found = repository.canonical(Person(*name))
+    return found.name, found.email
+
+
+def _within(repository: Repository, before: str, after: str, commit: str) -> bool:
+    """Whether a push from one commit to another brought a third."""
+    if repository.ref(after) is None or not repository.is_ancestor(commit, after):
+        return False
+    return repository.ref(before) is None or not repository.is_ancestor(commit, before)
 
 
 def _tell_what_is_forbidden(run: Run, arm: str) -> None:

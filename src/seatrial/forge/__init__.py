@@ -5,6 +5,7 @@ from seatrial.forge.github import GitHub, connected, opened
 from seatrial.forge.gitlab import GitLab
 from seatrial.forge.model import Forge, Pipeline, State, Status, Subject
 from seatrial.forge.packing import MOST_BYTES, Packed
+from seatrial.forge.people import Known, People
 from seatrial.forge.pipeline import merge_request
 from seatrial.forge.places import Place, place
 from seatrial.forge.posting import post
@@ -19,7 +20,9 @@ __all__ = [
     "GitHub",
     "GitLab",
     "Job",
+    "Known",
     "Packed",
+    "People",
     "Pipeline",
     "Place",
     "Runs",

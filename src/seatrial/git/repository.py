@@ -12,6 +12,7 @@ from seatrial.errors import RevisionError, printable
 from seatrial.git import command, hints
 
 _REGULAR_FILES = (b"100644", b"100755")
+_CONTACT = re.compile(r"(.*?) ?<([^<>]*)>$")
 _IDENTITY = re.compile(r"(.*?) ?<([^<>]*)> ")
 _CO_AUTHOR = re.compile(r"^\s*co-authored-by:\s*(.*?)\s*(?:<([^<>]*)>)?\s*$", re.IGNORECASE | re.M)
 
@@ -255,6 +256,13 @@ class Repository:
                 hint='git config user.name "Your Name" && git config user.email you@example.org',
             )
         return Person(found[1], found[2])
+
+    def canonical(self, person: Person) -> Person:
+        """A person as `.mailmap` has it; as it is, where that says nothing."""
+        contact = f"{person.name} <{person.email}>"
+        done = command.call(self.root, "check-mailmap", "--", contact)
+        found = _CONTACT.match(done.stdout.decode("utf-8", "replace").strip())
+        return Person(found[1], found[2]) if done.returncode == 0 and found else person
 
     def people(
         self, until: str, *, since: str | None = None, prefixes: Iterable[str] = ()
