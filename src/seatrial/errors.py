@@ -112,9 +112,17 @@ class ForgeError(Error):
     exit_code = ExitCode.INTERNAL
 
     def __init__(
-        self, message: str, *, hint: str = "", status: int | None = None, passing: bool = False
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        status: int | None = None,
+        passing: bool = False,
+        limited: bool = False,
     ) -> None:
         super().__init__(message, hint=hint)
+        self.limited = limited
+        """It was asked too much."""
         self.status = status
         """Of its answer; None where there was none."""
         self.passing = passing

@@ -198,7 +198,10 @@ def test_artifact_that_cannot_be_had_opens_nothing(hub: Hub, told: dict[str, byt
     ends(hub, "success", told["open"])
     hub.rights.discard(ARTIFACTS)
 
-    assert seatrial("dispatch", "--wait", "--every", "0.05").exit_code == 4
+    result = seatrial("dispatch", "--wait", "--every", "0.05")
+
+    assert result.exit_code == 2
+    assert "answered 403 to GET /repos/acme/helpdesk/actions/runs/9001/artifacts" in result.stderr
 
 
 def test_run_that_takes_too_long_is_told_with_how_to_go_on(hub: Hub):
@@ -212,21 +215,25 @@ def test_run_that_takes_too_long_is_told_with_how_to_go_on(hub: Hub):
 
 
 @pytest.mark.parametrize(
-    ("failure", "said"),
+    ("failure", "code", "said"),
     [
-        (Fails(status=401, message="Bad credentials"), "the token is wrong"),
-        (Fails(status=403, message="Resource not accessible"), "`actions: write`"),
-        (Fails(status=404, message="Not Found"), "Name another with --workflow"),
-        (Fails(status=422, message="Workflow does not have"), "does it have `workflow_dispatch`"),
-        (Fails(status=502, done=True), "the run may have been started all the same"),
+        (Fails(status=401, message="Bad credentials"), 2, "the token is wrong"),
+        (Fails(status=403, message="Resource not accessible"), 2, "`actions: write`"),
+        (Fails(status=404, message="Not Found"), 2, "Name another with --workflow"),
+        (Fails(status=422, message="Workflow does not have"), 2, "have `workflow_dispatch`"),
+        (Fails(status=502, done=True), 4, "the run may have been started all the same"),
+        (Fails(status=403, headers={"retry-after": "9000"}), 4, "answered 403"),
+        (Fails(status=429, headers={"retry-after": "9000"}), 4, "answered 429"),
     ],
 )
-def test_refusal_of_the_dispatch_is_told_and_not_repeated(hub: Hub, failure: Fails, said: str):
+def test_refusal_of_the_dispatch_is_told_and_not_repeated(
+    hub: Hub, failure: Fails, code: int, said: str
+):
     hub.next(DISPATCH, failure)
 
     result = seatrial("dispatch", "--wait")
 
-    assert result.exit_code == 4
+    assert result.exit_code == code
     assert said in result.stderr
     assert github_api.TOKEN not in result.output
     assert hub.asked.count(DISPATCH) == 1
@@ -308,7 +315,7 @@ def test_server_that_does_not_name_the_run_is_told(hub: Hub):
     hub.tells_runs = False
 
     followed = seatrial("dispatch", "--wait")
-    assert (followed.exit_code, hub.runs) == (4, [])
+    assert (followed.exit_code, hub.runs) == (2, [])
     assert "start it without --wait" in followed.stderr
 
     alone = seatrial("dispatch")
@@ -317,5 +324,5 @@ def test_server_that_does_not_name_the_run_is_told(hub: Hub):
 
 
 def test_run_that_is_not_there_is_told(hub: Hub):
-    assert seatrial("status", "4").exit_code == 4
+    assert seatrial("status", "4").exit_code == 2
     assert hub.asked == [RUN]

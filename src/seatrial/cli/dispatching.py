@@ -82,7 +82,8 @@ def dispatch(
     """Start the gate's workflow at GitHub, as its form does.
 
     With --wait it is followed, and the exit code is the ruling's: 0 open, 1 closed, 3 undecided or nothing
-    ruled, 4 where it ended otherwise or GitHub does not answer. Stopping the command does not stop the run.
+    ruled, 4 where it ended otherwise or GitHub does not answer; 2 where GitHub refuses what was asked for.
+    Stopping the command does not stop the run.
     """
     if (pull_request is None) != (commit is None):
         raise UsageError("--pull-request and --commit belong together")
@@ -172,8 +173,14 @@ def _workflows(
     place = forge.place(
         os.environ, repository=repository, remote=within.address() if within else None
     )
-    with forge.opened(os.environ, place.api, token=token_env, patience=patience) as api:
-        yield forge.Workflows(api, place.repository), forge.Runs(api, place.repository)
+    try:
+        with forge.opened(os.environ, place.api, token=token_env, patience=patience) as api:
+            yield forge.Workflows(api, place.repository), forge.Runs(api, place.repository)
+    except ForgeError as error:
+        # A wrong token, file, branch, field or number is for whoever typed it; a limit that lasts is not.
+        if error.status in {401, 404, 422} or (error.status == 403 and not error.limited):
+            raise UsageError(error.message, hint=error.hint) from error
+        raise
 
 
 def _branch() -> str:

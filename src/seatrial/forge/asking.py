@@ -222,6 +222,7 @@ class Api:
         refused = self._refused(method, path, response, bytes(data))
         seconds = self._busy(response, refused.message)
         if seconds is not None:
+            refused.limited = True
             raise _Busy(refused, seconds)
         raise refused
 

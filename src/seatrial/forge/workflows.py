@@ -221,7 +221,9 @@ class Workflows:
                     return run
                 silent = None
             except ForgeError as error:
-                if not (_passes(error) or (error.status == 404 and not known and clock() < soon)):
+                fresh = error.status == 404 and not known and clock() < soon
+                # A right that is missing does not come by waiting; a limit does.
+                if not (error.passing or error.limited or fresh):
                     raise
                 if silent is None:
                     told(f"{error.message}; still waiting")
@@ -246,12 +248,6 @@ def _list(reply: Any, name: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _passes(error: ForgeError) -> bool:
-    """A right that is missing does not come by waiting; a limit does."""
-    limit = error.status == 403 and "rate limit" in error.message.lower()
-    return error.passing or limit or error.status == 429
-
-
 def _explained(error: ForgeError, workflow: str) -> ForgeError:
     hint = error.hint
     if error.status == 404:
@@ -259,8 +255,14 @@ def _explained(error: ForgeError, workflow: str) -> ForgeError:
             f"is {workflow} in .github/workflows/ of the default branch? Name another with --workflow; "
             "or the token may not see the repository"
         )
-    elif error.status == 403:
+    elif error.status == 403 and not error.limited:
         hint = "the token needs `actions: write`"
     elif error.status == 422:
         hint = f"its form is the one of {workflow} at the ref: does it have `workflow_dispatch` and these inputs?"
-    return ForgeError(error.message, hint=hint, status=error.status, passing=error.passing)
+    return ForgeError(
+        error.message,
+        hint=hint,
+        status=error.status,
+        passing=error.passing,
+        limited=error.limited,
+    )
