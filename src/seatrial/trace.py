@@ -291,7 +291,9 @@ class Trace(_Record):
     """The exact difference start → end; None when the end state was not captured."""
     beginning: Beginning | None = None
     """What there was of the types that the case's checks ask for, where no document says it."""
-    ended: Literal["completed", "call_limit", "step_limit", "gave_up", "broken"] = "completed"
+    ended: Literal["completed", "call_limit", "step_limit", "token_limit", "gave_up", "broken"] = (
+        "completed"
+    )
     """`gave_up`: the agent did not reply any more after something went wrong on purpose (the trial failed).
     `broken`: the trial could not be carried to its end (its verdict is invalid)."""
     ended_as: Ending | None = None
@@ -313,6 +315,16 @@ class Trace(_Record):
     def completions(self) -> tuple[Completed, ...]:
         """The answers of the model in order, where Seatrial itself asked it."""
         return tuple(e for e in self.events if isinstance(e, Completed))
+
+    @property
+    def tokens(self) -> int | None:
+        """Tokens that the agent read and wrote; None where it reports none.
+
+        Of each answer of its model, where Seatrial asked it; else what its replies say.
+        """
+        heard: tuple[Completed | Replied, ...] = self.completions or self.replies
+        told = [e.usage.input_tokens + e.usage.output_tokens for e in heard if e.usage is not None]
+        return sum(told) if told else None
 
     def fault_of(self, turn: int) -> Called | None:
         """The last call of a turn in which something went wrong on purpose."""

@@ -134,6 +134,19 @@ def test_one_call_too_many_ends_the_trial_and_fails_it(tmp_path: Path):
     assert len(trace.calls) == 4
 
 
+def test_one_reply_with_too_many_tokens_ends_the_trial_and_fails_it(tmp_path: Path):
+    turns = [{"say": "I am {{run}}. Bike b-1, please."}, {"say": "I am {{run}}. Another one."}]
+    case = bike_shop.case(turns=turns, limits={"tokens": 11})
+
+    ((record, trace),) = _run(tmp_path, "rents", cases=[case], trials=1)
+
+    assert (trace.ended, len(trace.replies), trace.tokens) == ("token_limit", 1, 12)
+    assert record.verdict == Verdict.FAILED
+    assert [f.reason for f in record.findings if f.path == "limits.tokens"] == [
+        "the agent took 12 tokens, and may take 11"
+    ]
+
+
 def test_agent_that_sends_more_than_can_be_recorded_is_stopped_and_its_trial_is_invalid(
     tmp_path: Path,
 ):

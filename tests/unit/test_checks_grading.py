@@ -164,6 +164,23 @@ def test_a_trial_that_ended_at_a_limit_failed_whatever_else_it_did(ended, limits
     assert checks.verdict(findings, recorded)[0] is Verdict.FAILED
 
 
+@pytest.mark.parametrize(
+    ("usage", "told"),
+    [
+        ({"input_tokens": 6, "output_tokens": 4}, (Verdict.PASSED, None)),
+        ({"input_tokens": 6, "output_tokens": 5}, (Verdict.FAILED, None)),
+        (None, (Verdict.INVALID, Cause.NO_EVIDENCE)),
+    ],
+)
+def test_a_limit_of_tokens_is_held_against_what_the_agent_reports(usage, told):
+    rents = case({"check": "tool_called", "tool": "rent"}, limits={"tokens": 10})
+    recorded = trace(said(), called("rent"), {"event": "replied", "text": "Done.", "usage": usage})
+
+    findings = checks.grade(rents, recorded)
+
+    assert checks.verdict(findings, recorded)[:2] == told
+
+
 def test_a_trace_that_broke_off_is_invalid_and_still_shows_what_was_forbidden():
     events = [said(), called("scrap")]
     broken = trace(*events, ended="broken", changes=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seatrial.arms.seat import Reply
+from seatrial.arms.seat import NO_TOKENS, Reply
 
 REPLY = "Thank you for your message. I am happy to help you."
 """What it says in every turn: no word of the task, no claim, no question about it."""
@@ -18,4 +18,4 @@ class Conversation:
 
     async def reply(self, turn: int, text: str) -> Reply:
         """The same, whatever was said."""
-        return Reply(REPLY)
+        return Reply(REPLY, usage=NO_TOKENS)

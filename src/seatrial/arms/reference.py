@@ -6,7 +6,7 @@ import datetime as dt
 import json
 from collections.abc import Sequence
 
-from seatrial.arms.seat import Reply, Seat
+from seatrial.arms.seat import NO_TOKENS, Reply, Seat
 from seatrial.checks.solutions import NEUTRAL, SolvedTurn
 from seatrial.documents import SolutionCall, placeholders
 from seatrial.documents.solution import called
@@ -38,11 +38,11 @@ class Conversation:
             ArmError: the solution names a part of an answer that is not there.
         """
         if turn > len(self._turns):  # somebody talks on, and a right agent has done all it had to
-            return Reply(NEUTRAL)
+            return Reply(NEUTRAL, usage=NO_TOKENS)
         solved = self._turns[turn - 1]
         for call in solved.calls:
             self._answers.append(await self._call(call))
-        return Reply(as_text(placeholders.fill(solved.reply, self._value)))
+        return Reply(as_text(placeholders.fill(solved.reply, self._value)), usage=NO_TOKENS)
 
     async def _call(self, call: SolutionCall) -> Answer:
         """The answer to a call; a right agent tries again, a few times, what failed on purpose."""

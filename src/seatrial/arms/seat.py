@@ -93,6 +93,10 @@ class Seat:
     """The runner's own environment, of which the agent sees only what its arm names."""
 
 
+NO_TOKENS = Usage()
+"""Of an agent that asks no model."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What an agent answered in one turn."""

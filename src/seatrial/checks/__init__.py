@@ -109,7 +109,7 @@ def grade(case: Case, trace: Trace, background: Background = _NOTHING_ELSE) -> t
                 cause=found.cause,
             )
         )
-    return (*findings, *_attack(case, trace), *_limits(case, trace))
+    return (*findings, *_attack(case, trace), *_limits(case, trace), *_tokens(case, trace))
 
 
 def verdict(findings: Sequence[Finding], trace: Trace) -> tuple[Verdict, Cause | None, str]:
@@ -249,7 +249,7 @@ def _limits(case: Case, trace: Trace) -> tuple[Finding, ...]:
                 f"the agent gave up after a call that went wrong on purpose{what}{_instead(trace)}"
             )
             path, last = "answers", fault or last
-        case "completed" | "broken":
+        case "completed" | "token_limit" | "broken":
             return ()
     return (
         Finding(
@@ -259,6 +259,26 @@ def _limits(case: Case, trace: Trace) -> tuple[Finding, ...]:
             reason=reason,
             turn=last.turn if last else None,
             call=last.number if last else None,
+        ),
+    )
+
+
+def _tokens(case: Case, trace: Trace) -> tuple[Finding, ...]:
+    """The finding that the agent took more tokens than it may, or that nobody knows; none where it kept to them."""
+    most, taken = case.limits.tokens, trace.tokens
+    if most is None or (taken is not None and taken <= most):
+        return ()
+    last = trace.replies[-1] if trace.replies else None
+    return (
+        Finding(
+            check="limit",
+            path="limits.tokens",
+            status=Status.SKIPPED if taken is None else Status.FAILED,
+            reason=f"the agent reports no tokens, and may take {most}"
+            if taken is None
+            else f"the agent took {taken} tokens, and may take {most}",
+            turn=last.turn if last else None,
+            cause=Cause.NO_EVIDENCE if taken is None else None,
         ),
     )
 

@@ -77,6 +77,9 @@ class Limits(Part):
     """For the whole trial."""
     calls: StrictInt | None = Field(default=None, ge=1)
     """Tool calls; more are refused and fail the trial."""
+    tokens: StrictInt | None = Field(default=None, ge=1)
+    """Tokens that the agent reads and writes; more fail the trial, and after the reply with which it took them nothing
+    more is said. A trial whose agent reports none is invalid (no_evidence)."""
 
 
 class Case(Document):

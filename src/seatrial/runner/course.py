@@ -48,7 +48,9 @@ class Course:
     seen: Sequence[Event] = ()
     """What the gateway saw, in order."""
     changes: tuple[Change, ...] | None = None
-    ended: Literal["completed", "call_limit", "step_limit", "gave_up", "broken"] = "completed"
+    ended: Literal["completed", "call_limit", "step_limit", "token_limit", "gave_up", "broken"] = (
+        "completed"
+    )
     failure: Failure | None = None
     allowance: Allotment | None = None
     """What it may spend; None for anything."""

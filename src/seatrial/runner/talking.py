@@ -87,6 +87,10 @@ async def exchange(
                 at_ms=course.clock(),
             )
         )
+    most = case.limits.tokens
+    if most is not None and (course.trace.tokens or 0) > most:
+        course.ended = "token_limit"
+        return None
     return None if channel.limit_hit else reply
 
 
