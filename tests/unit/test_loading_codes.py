@@ -36,6 +36,8 @@ OF_REUSE = {
 several files."""
 OF_THE_DAY = {"quarantine-expired"}
 """Codes that tests/component/test_cli_check_warnings.py shows."""
+OF_VERSIONS = {"older-schema", "newer-schema"}
+"""Codes that tests/unit/test_loading_migrations.py shows."""
 WARNINGS = {
     "in-no-suite",
     "no-arm",
@@ -64,5 +66,5 @@ def test_every_code_has_its_line_in_the_reference():
     documented = re.findall(r"^\| `([a-z-]+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
     assert sorted(documented) == sorted(
-        shown | OF_FILES | OF_PEOPLE | OF_REUSE | OF_THE_DAY | WARNINGS
+        shown | OF_FILES | OF_PEOPLE | OF_REUSE | OF_THE_DAY | OF_VERSIONS | WARNINGS
     )

@@ -25,6 +25,7 @@ from seatrial.cli.importing import import_tasks
 from seatrial.cli.init import init
 from seatrial.cli.listing import list_documents
 from seatrial.cli.merge import merge
+from seatrial.cli.migrate import migrate
 from seatrial.cli.monitor import monitor
 from seatrial.cli.new import new
 from seatrial.cli.plan import plan
@@ -46,7 +47,7 @@ from seatrial.errors import Error, ExitCode, printable
 
 COMMANDS: tuple[click.Command, ...] = (
     init, new, import_tasks, list_documents, show,
-    check, fmt, pseudonymize, schema, plan, run, merge, regrade, compare, diff, gate, report,
+    check, fmt, migrate, pseudonymize, schema, plan, run, merge, regrade, compare, diff, gate, report,
     scan, post, dispatch, status, approve, approvals, release, baseline, power, selftest, monitor, world,
     gateway, record,
 )  # fmt: skip

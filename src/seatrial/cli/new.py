@@ -183,9 +183,12 @@ class _Case:
                 f"the documents do not tell which tools world {world} has",
                 hint="name what the attacker wants to be called with --tool",
             )
+        from seatrial.documents.language import CURRENT, VERSION_KEY
+
         self.head = {
             "kind": "case",
             "id": id,
+            VERSION_KEY: CURRENT,
             "title": title,
             "group": group,
             "required": required or None,
@@ -236,6 +239,8 @@ def _text(value: object) -> str:
 
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
     text = str(value)
     from seatrial.loading.reading import read
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
+
+from seatrial.documents.language import CURRENT
 
 Id = Annotated[
     str,
@@ -57,6 +59,9 @@ class Document(Part):
 
     id: Id
     """The document's name, unique among the documents of its kind."""
+    schema_version: StrictInt | None = Field(default=None, ge=1, le=CURRENT)
+    """The version of the language that the document is written in; the first, when left out. `seatrial migrate` brings
+    older documents forward. No part of what the document comes to."""
     extends: Id | None = None
     """The document of the same kind whose keys hold here as well, where they are not written. Mappings are merged key
     by key, everything else is replaced, `null` takes an inherited key away."""

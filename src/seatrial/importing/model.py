@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from seatrial.documents.language import CURRENT, VERSION_KEY
+
 Document = dict[str, Any]
 Files = Mapping[str, Any]
 """Path below the folder that is imported → what the file holds: a JSON value (`.json`, `.yaml`), a list of them
@@ -39,8 +41,10 @@ class Imported:
     """Whose invention the data is, where that is known: a reason why it may look real."""
 
     def add(self, folder: str, document: Document) -> None:
-        """Take in a document of its own file."""
-        self.documents[f"{folder}/{document['id']}.yaml"] = document
+        """Take in a document of its own file, which says in which version of the language it is written."""
+        head = {key: document[key] for key in ("kind", "type", "id") if key in document}
+        whole = {**head, VERSION_KEY: CURRENT, **document}
+        self.documents[f"{folder}/{document['id']}.yaml"] = whole
 
     def lacks(self, task: str, part: str, detail: str = "") -> None:
         """Note a part that has no equivalent."""

@@ -46,7 +46,7 @@ def formatted(path: str, data: bytes) -> bytes:
     values = [_marked(raw.value) for raw in before.documents]
     if after.problems or values != [_marked(raw.value) for raw in after.documents]:
         raise InvalidDocuments([_kept(path, "would hold other values, laid out anew")])
-    if sorted(_comments(text)) != sorted(_comments(new)):
+    if sorted(comments(text)) != sorted(comments(new)):
         raise InvalidDocuments([_kept(path, "would lose a comment, laid out anew")])
     return new.encode()
 
@@ -73,6 +73,22 @@ def _written(text: str) -> str:
 
 
 def _round_trip(text: str) -> str:
+    return dumped(parsed(text))
+
+
+def parsed(text: str) -> list[Any]:
+    """The documents of a text, as ruamel.yaml keeps them with their comments."""
+    return list(_yaml().load_all(text))
+
+
+def dumped(documents: list[Any]) -> str:
+    """Such documents as text, indented as usual."""
+    out = io.StringIO()
+    _yaml().dump_all(documents, out)
+    return out.getvalue()
+
+
+def _yaml() -> YAML:
     yaml = YAML(typ="rt")
     yaml.Representer = _Representer
     yaml.preserve_quotes = True
@@ -80,10 +96,7 @@ def _round_trip(text: str) -> str:
     yaml.brace_single_entry_mapping_in_flow_sequence = True
     yaml.allow_unicode = True
     yaml.indent(mapping=2, sequence=4, offset=2)
-    documents = list(yaml.load_all(text))
-    out = io.StringIO()
-    yaml.dump_all(documents, out)
-    return out.getvalue()
+    return yaml
 
 
 def _marked(value: Any) -> Any:
@@ -95,7 +108,8 @@ def _marked(value: Any) -> Any:
     return type(value).__name__, value
 
 
-def _comments(text: str) -> Iterator[str]:
+def comments(text: str) -> Iterator[str]:
+    """Every comment of a text, as far as lines tell."""
     for line in text.splitlines():
         if found := _COMMENT.search(line):
             yield found[0].rstrip()

@@ -26,8 +26,10 @@ from seatrial.documents import (
     Suite,
     World,
 )
+from seatrial.documents.language import VERSION_KEY
 from seatrial.documents.placeholders import TRIAL_NAMES
 from seatrial.errors import Problem
+from seatrial.loading.migrations import is_older, why_not_read
 from seatrial.loading.mistakes import MOST_TOLD, Mistake, placed, told
 from seatrial.loading.origins import Layer, Origin
 from seatrial.loading.places import FilePlaces, Places
@@ -144,8 +146,19 @@ class Library:
             self.complete = False
             message = f"a document is a mapping with `kind` and `id`, found {shown(value)}"
             return [] if value is REFUSED else [Mistake((), message, code="wrong-type")]
+        if wrong := why_not_read(value.get(VERSION_KEY, 1)):
+            # Of a language that is not known here, nothing more can be said.
+            self.complete = False
+            self._note_id(value)
+            return [Mistake((VERSION_KEY,), *wrong)]
         fresh, found = returned(self._register(value, places))
         found += _misplaced(value)
+        if is_older(value):
+            message = "the document is written in an older version of the language"
+            hint = f"`seatrial migrate {places.file.path}` brings it forward"
+            self.complete = False
+            return [*found, Mistake((), message, hint, "older-schema")]
+        value.pop(VERSION_KEY, None)
         sound = raw.sound and fresh and not found
         path = places.file.path
         if self.reuse.concerns(value, path):
@@ -208,6 +221,11 @@ class Library:
         message = f"{kind} `{id}` is there already: {file}:{line}:{column}"
         yield Mistake(("id",), message, "Ids are unique per kind", "duplicate-id")
         return False
+
+    def _note_id(self, value: Mapping[str, Any]) -> None:
+        """Note the id of a document that is not read, so that whatever names it is not told to be wrong."""
+        if isinstance(id := value.get("id"), str):
+            self.loose_ids.add(id)
 
     def sort(self) -> None:
         """Put the drafts in the order of the files again, after some had to wait."""

@@ -13,7 +13,7 @@ from seatrial.records import Loosening, PolicyChange
 
 NEUTRAL = frozenset({
     "kind", "id", "title", "tags", "owner", "priority", "requirements", "provenance", "reviewed", "solution",
-    "extends", "abstract", "matrix",  # of what they come to, every key is looked at
+    "schema_version", "extends", "abstract", "matrix",  # of what they come to, every key is looked at
 })  # fmt: skip
 """Keys of a case that nothing is judged by, but that selectors may read: what they then choose is looked at."""
 SITUATION = frozenset({"task", "answers", "servers", "speakers", "turns", "golden", "expansion"})

@@ -11,7 +11,7 @@ from seatrial.gate.policies import stricter
 from seatrial.loosening.sides import Sides, shown
 from seatrial.records import Loosening, PolicyChange
 
-NEUTRAL = frozenset({"kind", "id", "title", "extends", "abstract"})
+NEUTRAL = frozenset({"kind", "id", "title", "extends", "abstract", "schema_version"})
 """Keys of a suite that nothing is judged by."""
 LOOKED_AT = frozenset({"cases", "trials", "budget", "gate", "must_tie", "select", "arms"})
 """All others; a key that stands in neither is one that nobody thought about."""
