@@ -42,8 +42,9 @@ class Imported:
 
     def add(self, folder: str, document: Document) -> None:
         """Take in a document of its own file, which says in which version of the language it is written."""
-        head = {key: document[key] for key in ("kind", "type", "id") if key in document}
-        whole = {**head, VERSION_KEY: CURRENT, **document}
+        whole: Document = {key: document[key] for key in ("kind", "type", "id") if key in document}
+        whole[VERSION_KEY] = CURRENT
+        whole.update(document)
         self.documents[f"{folder}/{document['id']}.yaml"] = whole
 
     def lacks(self, task: str, part: str, detail: str = "") -> None:

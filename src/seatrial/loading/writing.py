@@ -6,11 +6,15 @@ PyYAML writes YAML 1.1, in which `08` and `1e5` are text that needs no quotes; b
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import yaml
 
 from seatrial.loading.scalars import resolve
+
+_ODD = re.compile(r"[^\n\x20-\x7e\xa0-\u2027\u202a-\ufefe\U00010000-\U0010ffff]")
+"""Letters that end a line for some readers, or that not every one takes as they are."""
 
 
 class _Dumper(yaml.SafeDumper):
@@ -25,7 +29,7 @@ class _Dumper(yaml.SafeDumper):
 
 def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     style = None
-    if not _is_plain(text):
+    if not _is_plain(text) or _ODD.search(text):
         style = '"'
     elif "\n" in text:
         style = "|"
