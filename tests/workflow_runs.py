@@ -188,6 +188,9 @@ def _serve(listening: socket.socket) -> None:
             if not text:
                 return
             order = json.loads(text)
+            if order["words"] == ["--version"]:
+                taken.sendall(json.dumps({"code": 0, "out": "seatrial\n", "err": ""}).encode())
+                continue
             if order["words"][0] == "report" and order["environment"]["STAND_IN_REPORTS"] != "True":
                 taken.sendall(json.dumps({"code": 4, "out": "", "err": "no report\n"}).encode())
                 continue

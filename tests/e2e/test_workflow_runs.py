@@ -217,21 +217,15 @@ def test_maintainer_runs_the_commit_of_a_fork_with_secrets_and_no_other(machine:
     assert "looked for what has the form of one and for 1 known values" in ran.log
 
 
-def test_workflow_that_nobody_set_up_ends_in_a_notice_until_something_is_released(
+def test_shipped_workflow_that_nobody_set_up_ends_in_a_notice_and_tells_nothing(
     machine: Actions, hub: Hub
 ):
-    def push() -> Ran:
-        return machine.run("seatrial-gate.yml", "push", {}, of="main")
-
-    in_use = push()
     machine.origin.git("branch", "-m", "seatrial-baselines", "away")
     try:
-        unused = push()
+        ran = machine.run("seatrial-gate.yml", "push", {}, of="main")
     finally:
         machine.origin.git("branch", "-m", "away", "seatrial-baselines")
 
-    assert in_use.results == {"plan": "failure", "gate": "failure", "tell": "success"}, in_use.log
-    assert hub.status("seatrial/gate")["state"] == "error"
-    assert unused.results == {"plan": "success", "gate": "success"}, unused.log
-    assert "Seatrial is not set up: write suite and arm into the workflow" in unused.log
-    assert len(hub.statuses) == 1
+    assert ran.results == {"plan": "success", "gate": "success"}, ran.log
+    assert "Seatrial is not set up: write suite and arm into the workflow" in ran.log
+    assert hub.statuses == []

@@ -8,9 +8,11 @@ honoured, else `x-ratelimit-reset` where nothing remains, else a minute is waite
 from __future__ import annotations
 
 import json
+import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
@@ -80,7 +82,7 @@ class Api:
             base_url="https://unusable.invalid" if self._fault else url.rstrip("/"),
             headers={} if self._fault else dict(headers),
             timeout=_TIMEOUT_SECONDS,
-            transport=httpx.HTTPTransport(retries=1),
+            transport=httpx.HTTPTransport(retries=1, verify=_authorities()),
         )
 
     def __enter__(self) -> Api:
@@ -150,7 +152,7 @@ class Api:
             raise wrong
         try:
             with (
-                httpx.Client(timeout=_TIMEOUT_SECONDS) as client,
+                httpx.Client(timeout=_TIMEOUT_SECONDS, verify=_authorities()) as client,
                 client.stream("GET", where) as response,
             ):
                 if response.status_code != 200:
@@ -258,6 +260,12 @@ class Api:
         if remaining == "0":
             return max(0.0, int(reset) - self._clock()) if reset.isdecimal() else _MINUTE
         return _MINUTE if response.status_code == 429 or "rate limit" in said.lower() else None
+
+
+@cache
+def _authorities() -> ssl.SSLContext:
+    """Who is believed; reading them takes longer than a request to this machine."""
+    return httpx.create_ssl_context()
 
 
 def _host(url: str) -> tuple[str, ForgeError | None]:
