@@ -151,6 +151,28 @@ def test_fork_is_run_by_its_number_and_the_whole_commit(hub: Hub):
     assert hub.runs[0]["inputs"] == {"pull-request": "7", "commit": COMMIT}
 
 
+def test_workflow_that_calls_the_gate_is_found_and_of_several_one_is_named(hub: Hub):
+    folder = Path(".github/workflows")
+    folder.mkdir(parents=True)
+    calls = f"jobs: {{gate: {{uses: acme/seatrial/.github/workflows/seatrial-gate.yml@{COMMIT}}}}}"
+    (folder / "ci.yml").write_text("jobs: {}", encoding="utf-8")
+    (folder / "desk.yml").write_text(calls, encoding="utf-8")
+    hub.workflows = {"desk.yml": set(), "shop.yaml": set()}
+
+    assert seatrial("dispatch").exit_code == 0
+    assert [run["workflow"] for run in hub.runs] == ["desk.yml"]
+    assert seatrial("status").stdout.startswith("Run 9001 (workflow_dispatch")
+
+    (folder / "shop.yaml").write_text(calls, encoding="utf-8")
+    several = seatrial("dispatch")
+    assert several.exit_code == 2
+    assert "2 workflows call the gate: desk.yml, shop.yaml" in several.stderr
+    assert seatrial("dispatch", "--workflow", "shop.yaml").exit_code == 0
+
+    (folder / "dir.yml").mkdir()
+    assert "cannot be read: Is a directory" in seatrial("status").stderr
+
+
 def test_run_that_ruled_on_nothing_is_undecided(hub: Hub):
     ends(hub, "success")
 

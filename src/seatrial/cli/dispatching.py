@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from seatrial.forge import Job, Runs, WorkflowRun, Workflows
     from seatrial.gate import Ruling
 
+_SHIPPED = "seatrial-gate.yml"
+
 _OPTIONS = (
     click.option(
-        "--workflow", metavar="FILE", default="seatrial-gate.yml", show_default=True,
-        help="The workflow's file in .github/workflows/.",
+        "--workflow", metavar="FILE",
+        help=f"The workflow's file; the one in .github/workflows/ that calls the gate, else {_SHIPPED}, when left out.",
     ),
     click.option(
         "--repository", metavar="OWNER/NAME", help="Instead of the one that git's remote names."
@@ -72,7 +74,7 @@ def dispatch(
     pull_request: int | None,
     commit: str | None,
     ref: str | None,
-    workflow: str,
+    workflow: str | None,
     repository: str | None,
     token_env: str,
     wait: bool,
@@ -98,9 +100,9 @@ def dispatch(
         "commit": commit,
     }
     inputs = {name: str(value) for name, value in form.items() if value is not None}
-    at = ref or _branch()
+    at, file = ref or _branch(), workflow or _gate()
     with _workflows(repository, token_env, timeout * 60 if wait else 60) as (workflows, runs):
-        started = workflows.start(workflow, at, inputs, must_tell=wait)
+        started = workflows.start(file, at, inputs, must_tell=wait)
         if started.run is None:
             click.echo("Started; the server does not say which run it is: seatrial status")
             return ExitCode.OPEN
@@ -125,7 +127,7 @@ def status(
     run: int | None,
     pull_request: int | None,
     commit: str | None,
-    workflow: str,
+    workflow: str | None,
     repository: str | None,
     token_env: str,
     wait: bool,
@@ -142,11 +144,12 @@ def status(
         if run is None:
             if pull_request is not None:
                 commit = workflows.head(pull_request)
-            newest = workflows.newest(workflow, commit)
+            file = workflow or _gate()
+            newest = workflows.newest(file, commit)
             if newest is None:
                 of = f" of {commit[:12]}" if commit else ""
                 raise UsageError(
-                    f"{workflow} has no run{of}", hint="start one: seatrial dispatch --suite ID"
+                    f"{file} has no run{of}", hint="start one: seatrial dispatch --suite ID"
                 )
             run = newest.id
         if wait:
@@ -194,6 +197,35 @@ def _branch() -> str:
     if branch is None:
         raise UsageError("no branch is checked out here", hint="name one: --ref BRANCH")
     return branch
+
+
+def _gate() -> str:
+    """The file of the workflow that calls the gate, as the repository here has it.
+
+    Raises:
+        UsageError: there are several.
+    """
+    from pathlib import Path
+
+    from seatrial.git import Repository
+
+    within = Repository.find(Path.cwd())
+    folder = (within.root if within else Path.cwd()) / ".github" / "workflows"
+    called = f"/{_SHIPPED}@".encode()
+    try:
+        found = [
+            file.name
+            for file in sorted([*folder.glob("*.yml"), *folder.glob("*.yaml")])
+            if file.name == _SHIPPED or called in file.read_bytes()
+        ]
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be read: {error.strerror}") from error
+    if len(found) > 1:
+        raise UsageError(
+            f"{len(found)} workflows call the gate: {', '.join(found)}",
+            hint="name one: --workflow FILE",
+        )
+    return found[0] if found else _SHIPPED
 
 
 def _follow(workflows: Workflows, run: int, timeout: float, every: float) -> WorkflowRun:
