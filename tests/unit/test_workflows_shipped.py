@@ -12,7 +12,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("seatrial-*.yml"))
 ACTIONS = [ROOT / "action.yml", ROOT / "post/action.yml", *sorted((ROOT / "action").glob("*/action.yml"))]  # fmt: skip
-GATE, REPORT = WORKFLOWS
+GATE, REPORT = (ROOT / f".github/workflows/seatrial-{name}.yml" for name in ("gate", "report"))
 _PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
 
 
