@@ -29,11 +29,12 @@ OF_REUSE = {
     "matrix",
     "never-extended",
     "no-default",
+    "no-price",
     "takes-itself-in",
     "wrong-kind",
 }
-"""Codes that test_loading_reuse.py, test_loading_matrices.py and test_loading_suites.py in tests/unit show, which take
-several files."""
+"""Codes that test_loading_reuse.py, test_loading_matrices.py, test_loading_price_lists.py and
+test_loading_suites.py in tests/unit show, which take several files."""
 OF_THE_DAY = {"quarantine-expired"}
 """Codes that tests/component/test_cli_check_warnings.py shows."""
 OF_VERSIONS = {"older-schema", "newer-schema"}

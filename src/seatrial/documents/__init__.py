@@ -28,6 +28,7 @@ from seatrial.documents.fixture import Fixture
 from seatrial.documents.golden import GoldenStep
 from seatrial.documents.payloads import Payloads, Variant
 from seatrial.documents.persona import Heard, Persona, PersonModel, PersonRule
+from seatrial.documents.price_list import PriceList
 from seatrial.documents.server import Server, ServerTool, Target
 from seatrial.documents.solution import Solution, SolutionCall, SolutionTurn
 from seatrial.documents.suite import Policy, Selecting, Selector, Suite
@@ -71,6 +72,7 @@ __all__ = [
     "PersonRule",
     "Persona",
     "Policy",
+    "PriceList",
     "Prices",
     "Python",
     "Recorded",

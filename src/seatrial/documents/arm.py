@@ -7,7 +7,15 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    field_validator,
+    model_validator,
+)
 
 from seatrial.documents import placeholders
 from seatrial.documents.answer_shapes import AnswerShape, EventRules
@@ -436,11 +444,9 @@ Price = Annotated[StrictFloat, Field(ge=0, le=1e9, allow_inf_nan=False)]
 """Of a million tokens."""
 
 
-class Prices(Part):
-    """What a million tokens cost. No part of the fingerprint: an arm does the same at another price."""
+class ModelPrices(Part):
+    """What a million tokens of a model cost."""
 
-    currency: str = Field(pattern=r"^[A-Z]{3}$")
-    """Of all of them, for example EUR or USD."""
     input: Price
     """Tokens read."""
     output: Price
@@ -449,6 +455,24 @@ class Prices(Part):
     """Those read from a cache; left out: as `input`."""
     reasoning: Price | None = None
     """Those written while thinking; left out: as `output`."""
+
+
+class Prices(ModelPrices):
+    """What a million tokens cost. No part of the fingerprint: an arm does the same at another price."""
+
+    currency: str = Field(pattern=r"^[A-Z]{3}$")
+    """Of all of them, for example EUR or USD."""
+
+
+def _written_out(value: Any) -> Any:
+    """The loader has put the prices of a list in its place."""
+    if isinstance(value, str):
+        raise ValueError(f"price list `{value}` was not looked up")
+    return value
+
+
+PricesOrList = Annotated[Prices, BeforeValidator(_written_out, json_schema_input_type=Prices | Id)]
+"""Prices, or the fixture of type `prices` that has those of the pinned model."""
 
 
 class Arm(Document):
@@ -468,8 +492,9 @@ class Arm(Document):
     """How Seatrial talks to it."""
     model: Model | None = None
     """The pinned model, when there is one."""
-    prices: Prices | None = None
-    """What its tokens cost, so that `seatrial plan` and `seatrial power` tell money."""
+    prices: PricesOrList | None = None
+    """What its tokens cost, or the fixture of type `prices` that has those of its model: so that `seatrial plan` and
+    `seatrial power` tell money."""
     sources: dict[Id, Patterns] = Field(default_factory=dict)
     """Named files or globs the agent is built from (prompts, rules, code); each name is a component of
     the fingerprint, and a change in any of them is a change of the arm."""

@@ -16,6 +16,7 @@ from seatrial.documents.arm import Arm
 from seatrial.documents.case import Case
 from seatrial.documents.payloads import Payloads
 from seatrial.documents.persona import Persona
+from seatrial.documents.price_list import PriceList
 from seatrial.documents.server import Server
 from seatrial.documents.suite import Selector, Suite
 from seatrial.documents.world import World
@@ -23,7 +24,7 @@ from seatrial.documents.world import World
 Kind = Literal["case", "suite", "arm", "fixture"]
 KINDS: tuple[Kind, ...] = ("case", "suite", "arm", "fixture")
 
-FixtureDocument = World | Answers | Server | Payloads | Persona
+FixtureDocument = World | Answers | Server | Payloads | Persona | PriceList
 
 
 @dataclass(frozen=True, slots=True)

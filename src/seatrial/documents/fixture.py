@@ -9,6 +9,7 @@ from pydantic import Discriminator, Tag
 from seatrial.documents.answers import Answers
 from seatrial.documents.payloads import Payloads
 from seatrial.documents.persona import Persona
+from seatrial.documents.price_list import PriceList
 from seatrial.documents.server import Server
 from seatrial.documents.world import (
     DirectoryWorld,
@@ -21,7 +22,7 @@ from seatrial.documents.world import (
 
 
 def _tag(value: Any) -> str | None:
-    """`answers`, `payloads`, `persona`, `server`, or the kind of a world, which is `objects` where none is written."""
+    """The type, or of a world its kind, which is `objects` where none is written."""
     read = value.get if isinstance(value, dict) else lambda key, default=None: getattr(value, key)
     type = read("type")
     return read("world", "objects") if type == "world" else type
@@ -37,6 +38,7 @@ Fixture = Annotated[
     | Annotated[Answers, Tag("answers")]
     | Annotated[Payloads, Tag("payloads")]
     | Annotated[Persona, Tag("persona")]
+    | Annotated[PriceList, Tag("prices")]
     | Annotated[Server, Tag("server")],
     Discriminator(_tag),
 ]

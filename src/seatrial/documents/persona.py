@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, field_validator, model_validator
 
 from seatrial.documents import placeholders
-from seatrial.documents.arm import Model, Prices
+from seatrial.documents.arm import Model, PricesOrList
 from seatrial.documents.base import Document, Id, Part, Texts
 from seatrial.verdicts import Ending
 
@@ -87,9 +87,9 @@ class PersonModel(Model):
     """Further keys of each request, as the endpoint takes them."""
     seconds: StrictFloat | StrictInt = Field(default=60.0, gt=0)
     """How long one message may take; then the trial is invalid (`simulator`)."""
-    prices: Prices | None = None
-    """What its tokens cost; they count into the budget, and are told apart from the agent's. No part of the
-    fingerprint."""
+    prices: PricesOrList | None = None
+    """What its tokens cost, or the fixture of type `prices` that has those of its model. They count into the budget,
+    and are told apart from the agent's. No part of the fingerprint."""
 
     @field_validator("extra_body")
     @classmethod

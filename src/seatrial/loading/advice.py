@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from seatrial.documents import Case, Catalog, Kind, ObjectsWorld, World
+from seatrial.documents import Case, Catalog, Kind, ObjectsWorld, PriceList, World
 from seatrial.documents.checks import Changes, EndState, ExpectedChange
 from seatrial.documents.placeholders import names
 from seatrial.errors import Problem
@@ -103,8 +103,9 @@ def _unused_fixtures(catalog: Catalog) -> Doubts:
         used.update(case.fixtures)
         if case.attack is not None and case.attack.payloads is not None:
             used.add(case.attack.payloads)
-    for id in catalog.fixtures:
-        if id not in used:
+    for id, fixture in catalog.fixtures.items():
+        # The prices of a list stand in the arms that name it.
+        if id not in used and not isinstance(fixture, PriceList):
             message = f"nothing uses fixture `{id}`"
             yield "fixture", id, "id", message, "Remove it, or write a case", "unused-fixture"
 

@@ -20,6 +20,7 @@ from seatrial.documents import (
     ObjectsWorld,
     Payloads,
     Persona,
+    PriceList,
     Selector,
     Server,
     Source,
@@ -48,11 +49,12 @@ _FIXTURES: dict[str, Model | None] = {
     "server": Server,
     "payloads": Payloads,
     "persona": Persona,
+    "prices": PriceList,
 }
 _WORLDS: dict[str, Model | None] = {**WORLDS}
-Document = Case | Suite | Arm | World | Answers | Server | Payloads | Persona
+Document = Case | Suite | Arm | World | Answers | Server | Payloads | Persona | PriceList
 _T = TypeVar("_T")
-_D = TypeVar("_D", Case, Suite, Arm, World, Answers, Server, Payloads, Persona)
+_D = TypeVar("_D", Case, Suite, Arm, World, Answers, Server, Payloads, Persona, PriceList)
 
 _ID = re.compile("[a-z0-9][a-z0-9._-]*")
 _WRITTEN_ID = re.compile(rb"""^(?:- )?id:[ \t]*["']?([a-z0-9][a-z0-9._-]*)""", re.MULTILINE)

@@ -12,6 +12,7 @@ from seatrial.loading.matrices import TooLong, expansion, matrix_of
 from seatrial.loading.mistakes import MOST_TOLD, Mistake, cut, placed, told
 from seatrial.loading.origins import Layer, weight
 from seatrial.loading.places import Places
+from seatrial.loading.price_lists import priced
 from seatrial.loading.reuse import Inherited, Written
 
 
@@ -86,7 +87,19 @@ class _Resolving:
                 return
 
     def _whole(self, written: Written, inherited: Inherited, layer: Layer) -> Iterator[Problem]:
+        library = self.library
         places = layer.origin.woven(written.places)
+        with_prices, found = returned(
+            priced(
+                layer,
+                lambda id: library.reuse.price_list(id, library.places_of_ids, library.loose_ids),
+            )
+        )
+        if with_prices is None:
+            library.complete = False
+            yield from placed(found, places)
+            return
+        layer, places = with_prices, with_prices.origin.woven(written.places)
         self.reused += weight(layer.value, MAX_REUSED - self.reused)
         if self.reused > MAX_REUSED:
             self.library.complete = False

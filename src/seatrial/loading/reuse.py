@@ -13,6 +13,7 @@ from seatrial.loading.bounds import MAX_PARENTS
 from seatrial.loading.mistakes import Mistake, closest, cut
 from seatrial.loading.origins import Layer, Origin, merged
 from seatrial.loading.places import Places
+from seatrial.loading.price_lists import named_list
 from seatrial.loading.reading import REFUSED, Raw, read
 from seatrial.loading.syntax import shown
 from seatrial.loading.trails import keys
@@ -154,7 +155,7 @@ class Reuse:
         """Whether a document comes to something else than what it says."""
         if value.get("kind") not in KINDS or not isinstance(value.get("id"), str):
             return False  # which is told
-        if "extends" in value or "abstract" in value or "matrix" in value:
+        if "extends" in value or "abstract" in value or "matrix" in value or named_list(value):
             return True
         folder = path.rpartition("/")[0]
         if self._has_lost(folder):
@@ -254,6 +255,31 @@ class Reuse:
                 )
                 return None
         return line
+
+    def price_list(
+        self, id: str, known: Mapping[tuple[Kind, str], Places], loose: set[str]
+    ) -> Layer | Mistake | None:
+        """The price list of an id; what is wrong with the id; None where that is told at the list."""
+        places = known.get(("fixture", id))
+        if places is None:
+            guess = closest(id, (other for of, other in known if of == "fixture"))
+            message = f"there is no fixture `{cut(id)}`"
+            message += f"; did you mean `{guess}`?" if guess else ""
+            return None if id in loose else Mistake((), message, code="dangling-id")
+        line = self.inherited(self._document("fixture", id, places), known, loose)
+        while True:
+            try:
+                next(line)
+            except StopIteration as end:
+                found: Inherited | None = end.value
+                break
+        if found is None or not found.sound:
+            return None
+        type = found.layer.value.get("type")
+        if type != "prices":
+            message = f"fixture `{cut(id)}` is of type `{type}`, expected `prices`"
+            return Mistake((), message, code="wrong-fixture")
+        return found.layer
 
     def _document(self, kind: Kind, id: str, places: Places) -> Written:
         """A document that is extended; one that inherits nothing itself is read again, which is rare and short."""

@@ -12,6 +12,7 @@ from seatrial.documents import (
     Kind,
     Payloads,
     Persona,
+    PriceList,
     Selector,
     Server,
     Suite,
@@ -119,6 +120,7 @@ def _fixture(
             Server: "server",
             Payloads: "payloads",
             Persona: "persona",
+            PriceList: "prices",
         }
         expected = types[wanted]
         found = next(name for type, name in types.items() if isinstance(fixture.document, type))
