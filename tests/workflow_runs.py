@@ -147,35 +147,31 @@ def publish(library: Path) -> None:
 @contextmanager
 def interpreter(folder: Path) -> Iterator[Path]:
     """An interpreter that has Seatrial, as SEATRIAL_PYTHON names one: each command is a fork of a warm process."""
-    address = str(folder / "socket")
     script = folder / "python"
-    script.write_text(
-        f"#!{sys.executable} -IS\n"
-        "import json, os, socket, sys\n"
-        "assert sys.argv[1:4] == ['-I', '-m', 'seatrial'], sys.argv\n"
-        "with socket.socket(socket.AF_UNIX) as to:\n"
-        f"    to.connect({address!r})\n"
-        "    order = {'words': sys.argv[4:], 'folder': os.getcwd(), 'environment': dict(os.environ)}\n"
-        "    to.sendall(json.dumps(order).encode())\n"
-        "    to.shutdown(socket.SHUT_WR)\n"
-        "    with to.makefile() as answers:\n"
-        "        done = json.load(answers)\n"
-        "sys.stdout.write(done['out'])\n"
-        "sys.stderr.write(done['err'])\n"
-        "sys.exit(done['code'])\n",
-        encoding="utf-8",
-    )
-    script.chmod(0o755)
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(address)
-        listening.listen()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = listening.getsockname()
+        script.write_text(
+            f"#!{sys.executable} -IS\n"
+            "import json, os, socket, sys\n"
+            "assert sys.argv[1:4] == ['-I', '-m', 'seatrial'], sys.argv\n"
+            f"with socket.create_connection({address!r}) as to:\n"
+            "    order = {'words': sys.argv[4:], 'folder': os.getcwd(), 'environment': dict(os.environ)}\n"
+            "    to.sendall(json.dumps(order).encode())\n"
+            "    to.shutdown(socket.SHUT_WR)\n"
+            "    with to.makefile() as answers:\n"
+            "        done = json.load(answers)\n"
+            "sys.stdout.write(done['out'])\n"
+            "sys.stderr.write(done['err'])\n"
+            "sys.exit(done['code'])\n",
+            encoding="utf-8",
+        )
+        script.chmod(0o755)
         thread = threading.Thread(target=_serve, args=(listening,))
         thread.start()
         try:
             yield script
         finally:
-            with socket.socket(socket.AF_UNIX) as last:
-                last.connect(address)
+            socket.create_connection(address).close()
             thread.join(60)
 
 

@@ -222,6 +222,16 @@ def test_secrets_of_the_agent_are_masked_and_no_word_of_it_is_a_command(
     assert "::error::planted" not in told
 
 
+def test_run_without_a_valid_trial_is_handed_on_for_the_gate_to_say_so(
+    leaking: WorkTree, python: Path
+):
+    done = shard(leaking, python, "")
+
+    assert done.code == 0, done.log
+    assert "0/0 passed, 1 invalid" in done.log
+    assert done.outputs["run"]
+
+
 def test_run_in_which_a_secret_is_hidden_is_not_handed_on(leaking: WorkTree, python: Path):
     leaking.write({"desk_agent.py": _LEAKS % ("ghp_" + "a1" * 18)})
 
