@@ -40,6 +40,8 @@ def repository(folder: Path, *cases: str, trials: int = 2, **suite: Any) -> Work
         shutil.copy(example / file, folder / "agent" / file)
     shutil.copy(example / "rules" / "1.4.0.json", folder / RULES)
     shutil.copytree(ROOT / "fixtures", folder / "fixtures")
+    (folder / "cases").mkdir()
+    shutil.copy(ROOT / "cases" / "defaults.yaml", folder / "cases")
     for case in chosen:
         (folder / case_file(case)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / case_file(case), folder / case_file(case))

@@ -134,6 +134,7 @@ def test_plan_as_json_says_the_same(tree: WorkTree):
                 "carried": False,
                 "weak": None,
                 "by_hand": False,
+                "quarantine": None,
                 "reasons": [reason],
             },
             {
@@ -147,6 +148,7 @@ def test_plan_as_json_says_the_same(tree: WorkTree):
                 "carried": False,
                 "weak": None,
                 "by_hand": False,
+                "quarantine": None,
                 "reasons": ["required", reason],
             },
         ],
