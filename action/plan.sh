@@ -68,6 +68,7 @@ if test -z "$baseline"; then
     fetch_baselines
     # All shards and the gate hold it against the same one, whatever is released meanwhile.
     baseline="$(git rev-parse --verify --quiet refs/remotes/origin/seatrial-baselines^{commit})"
+    test -n "$baseline" && baseline="seatrial-baselines@$baseline"
 fi
 test -n "$baseline" && choice+=("--baseline=$baseline")
 

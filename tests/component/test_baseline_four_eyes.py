@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from tests import bike_shop
 from tests.servers import github_api
-from tests.work_trees import ANN, BEA, WorkTree
+from tests.shell import ROOT
+from tests.work_trees import ANN, BEA, WorkTree, git
 
 from seatrial import baseline
 from seatrial.cli import main
 from seatrial.documents import Arm, Case, Catalog, Suite
-from seatrial.errors import UsageError
+from seatrial.errors import BaselineError, NothingReleased, UsageError
 from seatrial.git import Person, Repository
 from seatrial.records import Manifest, PlannedCase, TrialRecord
 from seatrial.store import RUNS, Run, Writer
@@ -291,6 +295,19 @@ def test_change_is_held_against_the_newest_release_that_it_descends_from(tree: W
     base = tree.git("rev-parse", "change")
 
     older, newer = taken(tree, base), taken(tree)
+    tip = tree.git("rev-parse", "seatrial-baselines")
+    for at, since, run in ((tip, base, "one"), (tip, None, "two"), (f"{tip}^", None, "one")):
+        spec = f"seatrial-baselines@{at}"
+        found = baseline.resolve(
+            spec, "all", "clerk", root=tree.root, repository=Repository(tree.root), since=since
+        )
+        assert (found.info.run, found.newest) == (run, False)
+    with pytest.raises(NothingReleased, match="no baseline of other"):
+        baseline.resolve(spec, "all", "other", root=tree.root, repository=Repository(tree.root))
+    with pytest.raises(BaselineError, match="the branch seatrial-baselines at 'nothing'"):
+        baseline.resolve(
+            "seatrial-baselines@nothing", "all", "clerk", root=tree.root, repository=Repository(tree.root)
+        )  # fmt: skip
 
     assert (older.info.run, newer.info.run) == ("one", "two")
     assert "the release of run two is newer: it was made from a commit" in older.info.reason
@@ -558,3 +575,88 @@ def test_mailmap_says_who_an_address_is(tree: WorkTree):
 
     assert repository.canonical(Person(*ANN)) == Person("Ann", "1+ann@users.noreply.github.com")
     assert repository.canonical(Person(*BEA)) == Person(*BEA)
+
+
+def test_action_pushes_the_release_and_says_what_was_refused(tree: WorkTree, tmp_path: Path):
+    """The step of action/release/action.yml, as GitHub runs it; its clone has no identity and no credentials."""
+    git("clone", "-q", "--bare", str(tree.root), str(tmp_path / "server"), cwd=tmp_path)
+    git("clone", "-q", f"file://{tmp_path}/server", "clone", cwd=tmp_path)
+    clone = WorkTree(tmp_path / "clone")
+    recorded(clone, "one")
+    head = clone.head()
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nshift 3\nexec "{sys.executable}" -m seatrial "$@"\n', "utf-8")
+    python.chmod(0o755)
+    action = yaml.safe_load((ROOT / "action/release/action.yml").read_text(encoding="utf-8"))
+    given = {
+        "run": str(RUNS / "one"),
+        "arm": "clerk-1",
+        "environment": "agent-release",
+        "message": "Spring",
+        "override": "",
+        "token": github_api.TOKEN,
+        "push-token": "ghs_for_pushes",
+        "root": ".",
+    }  # fmt: skip
+    step = action["runs"]["steps"][-1]
+    inputs = {
+        key: given[value[len("${{ inputs.") : -len(" }}")]] for key, value in step["env"].items()
+    }
+
+    def run(url: str) -> tuple[int, str, str]:
+        (tmp_path / "summary").write_text("", "utf-8")
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "PYTHONPATH": str(ROOT / "src"),
+            "GITHUB_ACTION_PATH": str(ROOT / "action/release"),
+            "GITHUB_API_URL": url,
+            "GITHUB_OUTPUT": str(tmp_path / "output"),
+            "GITHUB_REF_NAME": "main",
+            "GITHUB_REPOSITORY": github_api.REPOSITORY,
+            "GITHUB_RUN_ID": "42",
+            "GITHUB_SHA": head,
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "RUNNER_TEMP": str(tmp_path),
+            "SEATRIAL_PYTHON": str(python),
+            **inputs,
+        }
+        done = subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", step["run"]],
+            cwd=clone.root, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr, (tmp_path / "summary").read_text("utf-8")
+
+    with github_api.serving() as hub:
+        hub.known |= {
+            f"/commits/{head}": {
+                "sha": head,
+                "author": {"login": "ann"},
+                "committer": {"login": "ann"},
+                "commit": {"author": {"email": ANN[1]}, "committer": {"email": ANN[1]}},
+            },
+            f"/commits/{head}/pulls": [],
+            "/activity": [{"before": "0" * 40, "after": head, "actor": {"login": "ann"}}],
+            "/actions/runs/42/approvals": [],
+        }
+        refusal = run(hub.url)
+        hub.known["/actions/runs/42/approvals"] = [
+            {
+                "state": "approved",
+                "environments": [{"name": "agent-release"}],
+                "user": {"login": "rita"},
+            }
+        ]
+        made = run(hub.url)
+
+    assert refusal[0] == 4, refusal[1]
+    assert "nobody approved run 42 for the environment 'agent-release'" in refusal[2]
+    assert "::error::Seatrial: not released" in refusal[1]
+    assert made[0] == 0, made[1]
+    assert "### Seatrial: released" in made[2]
+    assert "Approved by rita" in made[2]
+    log = git("log", "-1", "--format=%an%n%B", "seatrial-baselines", cwd=tmp_path / "server")
+    assert log.startswith("github-actions[bot]\nRelease clerk 1.0 for suite all\n\nSpring\n")
+    assert "Approval: of the protected environment" in log

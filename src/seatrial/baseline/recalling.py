@@ -42,19 +42,22 @@ def dependencies(found: Baseline) -> Dependencies:
     return Dependencies(cases={case: tuple(used) for case, used in cases.items()})
 
 
-def recalling(workspace: Workspace, spec: str | None) -> Callable[[str, str], Dependencies | str]:
+def recalling(
+    workspace: Workspace, spec: str | None, base: str | None = None
+) -> Callable[[str, str], Dependencies | str]:
     """What `Workspace.select` asks for the dependency record of an agent in a suite.
 
     Args:
         workspace: where the baselines are.
         spec: the baseline, as `--baseline` names it; None for the newest release.
+        base: the revision that the documents are compared with.
     """
 
     def recall(suite: str, agent: str) -> Dependencies | str:
+        place = workspace.repository
+        since = place.merge_base(base, "HEAD") if place is not None and base is not None else None
         try:
-            found = resolve(
-                spec, suite, agent, root=workspace.root, repository=workspace.repository
-            )
+            found = resolve(spec, suite, agent, root=workspace.root, repository=place, since=since)
         except NothingReleased as error:
             return error.message
         return dependencies(found)

@@ -15,6 +15,8 @@ from seatrial.git import Repository
 from seatrial.records import Release
 from seatrial.store import RUNS, Run
 
+PINNED = f"{branch.BRANCH}@"
+"""Before a commit: the branch as it was then, of which the release is chosen as of the branch now."""
 _TREES = 5_000
 """Ancestors of a change whose trees are looked at."""
 
@@ -70,6 +72,7 @@ def resolve(
         spec: A folder that `release --to` wrote, the folder or id of a run, or a git ref or commit that
             holds baselines. None: the branch `seatrial-baselines`, the local one or the one last fetched,
             whichever is ahead; of its releases the newest whose commit the change descends from, else the newest.
+            `seatrial-baselines@COMMIT`: the same, as the branch was at that commit.
         suite: Id of the suite.
         agent: The agent whose released version it is.
         root: Where `.seatrial/` lies.
@@ -82,6 +85,8 @@ def resolve(
     """
     if spec is None:
         return _newest(suite, agent, repository, since)
+    if spec.startswith(PINNED):
+        return _newest(suite, agent, repository, since, spec.removeprefix(PINNED))
     for folder in (Path(spec), root / RUNS / spec):
         if folder.is_dir():
             return _in_folder(folder, suite, agent)
@@ -141,10 +146,16 @@ def in_force(repository: Repository, suite: str, agent: str) -> Baseline:
     )
 
 
-def _newest(suite: str, agent: str, repository: Repository | None, since: str | None) -> Baseline:
+def _newest(
+    suite: str,
+    agent: str,
+    repository: Repository | None,
+    since: str | None,
+    pinned: str | None = None,
+) -> Baseline:
     """The newest release that the change descends from; where there is none, the newest, and it says so."""
     place = listing.demand_repository(repository)
-    newest = listing.newest_tip(place)
+    newest = listing.newest_tip(place) if pinned is None else _pinned(place, pinned)
     found = _at_commit(
         place,
         newest.commit,
@@ -154,6 +165,8 @@ def _newest(suite: str, agent: str, repository: Repository | None, since: str | 
         reason=f"the newest release of {agent} in suite {suite}",
         newest=True,
     )
+    if pinned is not None:
+        found = replace(found, newest=False)  # others may have released since
     lineage = _Lineage.of(place, since)
     apart = lineage.apart(found.release)
     if not apart:
@@ -168,6 +181,15 @@ def _newest(suite: str, agent: str, repository: Repository | None, since: str | 
             return _at_commit(place, commit, suite, agent, where=where, reason=why)
     info = found.info.model_copy(update={"reason": f"{found.info.reason}; {apart}"})
     return replace(found, info=info)
+
+
+def _pinned(place: Repository, commit: str) -> branch.Tip:
+    try:
+        return branch.Tip(place.resolve(commit), branch.BRANCH)
+    except RevisionError as error:
+        raise BaselineError(
+            f"the branch {branch.BRANCH} at {commit!r}: {error.message}", hint=error.hint
+        ) from error
 
 
 def _superseded(

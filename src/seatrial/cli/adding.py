@@ -52,6 +52,7 @@ def followed(
                 arm.agent,
                 root=workspace.root,
                 repository=workspace.repository,
+                since=selection.base,
             )
         except NothingReleased:
             pass

@@ -53,8 +53,9 @@ def expected(workspace: Workspace, selection: Selection, spec: str | None) -> Ex
     suite, catalog = selection.suite, selection.catalog
     try:
         found = resolve(
-            spec, suite.id, arm.agent, root=workspace.root, repository=workspace.repository
-        )
+            spec, suite.id, arm.agent, root=workspace.root, repository=workspace.repository,
+            since=selection.base,
+        )  # fmt: skip
     except BaselineError as error:
         if spec is not None:
             raise

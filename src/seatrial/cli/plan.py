@@ -91,7 +91,12 @@ def plan(
 
     workspace = Workspace.find(root)
     selection = workspace.select(
-        suite, arms, base=base, trials=trials, recall=recalling(workspace, spec), version=version
+        suite,
+        arms,
+        base=base,
+        trials=trials,
+        recall=recalling(workspace, spec, base),
+        version=version,
     )
     good = None
     if trials is None and len(selection.arms) == 1 and selection.selected:

@@ -168,7 +168,7 @@ def run(
         arms,
         base=base,
         trials=trials,
-        recall=recalling(workspace, baseline),
+        recall=recalling(workspace, baseline, base),
         version=version,
     )
     planned = _only(selection, cases, trials) if cases else selection.cases
@@ -231,6 +231,7 @@ def _released(workspace: Workspace, selection: Selection, spec: str | None) -> B
         agents[0],
         root=workspace.root,
         repository=workspace.repository,
+        since=selection.base,
     )
 
 

@@ -45,6 +45,7 @@ def timed(
                     agent,
                     root=workspace.root,
                     repository=workspace.repository,
+                    since=selection.base,
                 )
             except BaselineError as error:
                 # Then nothing is known of its cases, which changes their order and nothing else.
