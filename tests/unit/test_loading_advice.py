@@ -124,3 +124,106 @@ def test_a_warning_says_that_it_is_one():
     (warning,) = warned({"fixtures/spare.yaml": harbour.ANSWERS.replace("storm", "spare")})
 
     assert warning.render().startswith("fixtures/spare.yaml:3:5: warning: nothing uses fixture")
+
+
+def checked(text: str, **changes: str) -> dict[str, str]:
+    """The case that takes a berth, with these checks."""
+    head = harbour.CASE[: harbour.CASE.index("checks:\n")]
+    for old, new in changes.items():
+        head = head.replace(f"{old}:", f"{new}\n{old}:", 1)
+    return {"cases/take.yaml": f"{head}checks:\n{text}"}
+
+
+MOORED = {
+    "fixtures/harbour.yaml": harbour.WORLD.replace(
+        "roles:\n", "linked:\n  - {type: moored, from: gull, to: b-2}\nroles:\n", 1
+    )
+}
+
+
+def test_links_and_objects_that_are_there_already_are_no_change():
+    end = "  - check: end_state\n    {}\n"
+
+    def told(part: str) -> list[str]:
+        return [p.message for p in warned(MOORED | checked(end.format(part)))]
+
+    assert told("linked: [{type: moored, from: gull, to: b-2}]") == [
+        "link moored from `gull` to `b-2` is there at the start already"
+    ]
+    assert told("linked: [{type: moored, from: gull, to: b-1}]") == []
+    assert told("unlinked: [{type: moored, from: gull, to: b-1}]") == [
+        "link moored from `gull` to `b-1` is missing at the start already"
+    ]
+    assert told("unlinked: [{type: moored, from: gull, to: b-2}]") == []
+    assert told("linked: [{type: moored, from: {bind: x}, to: b-2}]") == []
+    assert told("created: [{type: boat, key: gull}]") == [
+        "boat `gull` is there at the start already"
+    ]
+    assert told("created: [{type: boat, key: tern}]") == []
+
+
+def test_a_case_that_asks_for_nothing_but_what_there_is_at_the_start_is_told():
+    there = "  - {check: object_exists, type: berth, key: b-2, properties: {state: taken}}\n"
+    gone = "  - {check: object_absent, type: boat, key: tern}\n"
+    tied = "  - {check: object_exists, type: boat, linked: [{type: moored, to: b-2}]}\n"
+    none = "  - {check: object_exists, type: boat, key: tern, count: 0}\n"
+
+    def codes(text: str, **changes: str) -> list[str]:
+        return [p.code for p in warned(MOORED | checked(text, **changes))]
+
+    assert codes(there + gone + tied + none) == ["already-so"]
+    assert codes(there + "  - {check: object_exists, type: boat, key: tern}\n") == []
+    assert codes(there + "  - {check: object_absent, type: boat, key: gull}\n") == []
+    assert codes(there + "  - {check: tool_called, tool: take_berth}\n") == []
+    assert codes(there, tags="weak: It is asked about elsewhere.") == []
+    assert codes(there.replace("key: b-2", 'key: "{{run}}"')) == []
+
+
+def test_a_call_that_the_role_may_not_make_is_no_expectation():
+    world = {"fixtures/harbour.yaml": harbour.WORLD.replace("[show_*, take_berth]", "[show_*]")}
+
+    def told(text: str) -> list[str]:
+        return [f"{p.code} {p.line}: {p.message}" for p in warned(world | checked(text))]
+
+    forbidden = "  - {check: tool_not_called, tool: take_berth}\n"
+    assert told("  - {check: tool_called, tool: take_berth}\n") == [
+        "beyond-role 11: role 'clerk' may not call take_berth: it is not in roles.clerk.allow, so that the check "
+        "never passes"
+    ]
+    for other in (
+        "{check: tool_order, tools: [show_berth, harbour/take_berth]}",
+        "{check: at_least, times: 1, tool: take_berth}",
+        "{check: sequence, calls: [show_berth, {tool: take_berth}]}",
+    ):
+        assert [line[:11] for line in told(f"  - {other}\n")] == ["beyond-role"], other
+    for fine in (
+        "{check: tool_called, tool: take_berth, attempted: true}",
+        "{check: tool_called, tool: take_berth, times: 0}",
+        "{check: tool_called, tool: take_berth, severity: warning}",
+        "{check: at_least, times: 1}",
+    ):
+        assert told(f"{forbidden}  - {fine}\n") == [], fine
+
+
+def test_a_tool_of_a_server_that_only_some_arms_have_is_told():
+    server = "kind: fixture\ntype: server\nid: post\ncommand: [post-server]\n"
+    with_it = harbour.ARM.replace("id: released", "id: other") + "servers: [post]\n"
+    text = checked("  - {check: tool_not_called, tool: post/send}\n")
+    files = text | {"fixtures/post.yaml": server, "arms/other.yaml": with_it}
+
+    (told,) = warned(files)
+
+    assert (told.code, told.line) == ("not-every-arm", 11)
+    assert told.message == "arm `released` has no server `post`, and cannot call `post/send`"
+    case = {"cases/take.yaml": files["cases/take.yaml"] + "servers: [post]\n"}
+    assert warned(files | case) == []
+
+
+def test_a_case_of_skills_alone_is_told_where_an_arm_declares_none_of_them():
+    skilled = harbour.ARM.replace("id: released", "id: other") + "skills: {mooring: show_berth}\n"
+    text = checked("  - {check: skill_used, skill: mooring}\n")
+
+    (told,) = warned(text | {"arms/other.yaml": skilled})
+
+    assert told.code == "all-skippable"
+    assert told.message.startswith("arm `released` declares no skill `mooring`")

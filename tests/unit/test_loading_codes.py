@@ -47,6 +47,8 @@ WARNINGS = {
     "few-negative",
     "already-so",
     "all-skippable",
+    "beyond-role",
+    "not-every-arm",
     "no-function",
     "real-mail",
     "real-host",

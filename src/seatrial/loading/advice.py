@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
-from typing import Any
 
-from seatrial.documents import Case, Catalog, Kind, ObjectsWorld, PriceList, World
-from seatrial.documents.checks import Changes, EndState, ExpectedChange
-from seatrial.documents.placeholders import names
+from seatrial.documents import Catalog, PriceList
 from seatrial.errors import Problem
 from seatrial.loading.mistakes import closest
-from seatrial.state.operators import fulfils
+from seatrial.loading.reach import Doubts, all_skippable, already_so, beyond_reach
 
 FEWEST_CASES = 5
 """Of which share negative cases are, is asked of suites with at least so many cases."""
 LEAST_NEGATIVE = 0.2
 """Share of negative cases below which a suite is told to have few."""
-_NEED_A_CALL = ("tool_arguments", "arguments_valid")
-"""Checks that are skipped in every trial in which the agent calls nothing."""
-
-Doubts = Iterator[tuple[Kind, str, str, str, str, str]]
-"""Kind and id of a document, the path in it, message, hint and code."""
 
 
 def doubts(catalog: Catalog, today: dt.date, stale_after: int) -> tuple[Problem, ...]:
@@ -32,14 +23,16 @@ def doubts(catalog: Catalog, today: dt.date, stale_after: int) -> tuple[Problem,
         today: the day on which reviews are looked at.
         stale_after: days after which a review is stale.
     """
+    cases = [(case, case.placed_checks()) for case in catalog.cases.values()]
     found = [
         *_in_no_suite(catalog),
         *_of_no_arm(catalog),
         *_stale_reviews(catalog, today, stale_after),
         *_unused_fixtures(catalog),
         *_few_negative(catalog),
-        *_already_so(catalog),
-        *_all_skippable(catalog),
+        *already_so(catalog, cases),
+        *beyond_reach(catalog, cases),
+        *all_skippable(catalog, cases),
     ]
     problems = set()
     for kind, id, path, message, hint, code in found:
@@ -121,68 +114,3 @@ def _few_negative(catalog: Catalog) -> Doubts:
             )
             hint = "Add cases whose right answer is a refusal or a question back, or say `negative: true` where it is"
             yield "suite", suite.id, "cases", message, hint, "few-negative"
-
-
-def _already_so(catalog: Catalog) -> Doubts:
-    starts = {world.id: _start_of(world) for world in catalog.worlds}
-    for case in catalog.cases.values():
-        start = starts[case.world]
-        if start is None:
-            continue
-        for path, _, check in case.placed_checks():
-            if not isinstance(check, EndState):
-                continue
-            parts: list[tuple[str, Changes]] = [(path, check)]
-            parts += [(f"{path}.any_of[{i}]", part) for i, part in enumerate(check.any_of)]
-            for place, part in parts:
-                for index, change in enumerate(part.changed):
-                    object = start.get(change.type, {}).get(change.key)
-                    if object is not None and _is_so(change, object):
-                        message = f"{change.type} `{change.key}` is so at the start already"
-                        hint = "No agent can bring this change about; expect another, or begin otherwise"
-                        yield (
-                            "case",
-                            case.id,
-                            f"{place}.changed[{index}]",
-                            message,
-                            hint,
-                            "already-so",
-                        )
-
-
-def _start_of(world: World) -> Mapping[str, Mapping[str, Mapping[str, Any]]] | None:
-    """Type → key → properties, as far as the document tells them."""
-    if not isinstance(world, ObjectsWorld):
-        return world.declared_start()
-    return {
-        name: {str(properties[world.types[name].key]): properties for properties in objects}
-        for name, objects in world.objects.items()
-    }
-
-
-def _is_so(change: ExpectedChange, object: object) -> bool:
-    """Whether every expected value is known, and stands there at the start."""
-    if not isinstance(object, dict):
-        return False
-    for name, condition in change.properties.items():
-        if condition.bind is not None or next(names(condition.operators), None) is not None:
-            return False
-        if name not in object or not fulfils(condition, object[name]):
-            return False
-    return True
-
-
-def _all_skippable(catalog: Catalog) -> Doubts:
-    for case in catalog.cases.values():
-        if _can_all_be_skipped(case):
-            message = "every critical check is skipped when the agent calls nothing, and its trials are then invalid"
-            hint = "Add a check that answers always: `tool_called`, `end_state`, `reply_contains` …"
-            yield "case", case.id, "checks", message, hint, "all-skippable"
-
-
-def _can_all_be_skipped(case: Case) -> bool:
-    return case.attack is None and all(
-        check.check in _NEED_A_CALL
-        for _, _, check in case.placed_checks()
-        if check.severity == "critical"
-    )
