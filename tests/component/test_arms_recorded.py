@@ -256,10 +256,12 @@ def test_every_bad_line_of_every_file_is_named_with_its_number(tmp_path):
         name="a.jsonl",
     )
 
-    found = problems(tmp_path, "a.jsonl", "none.jsonl", "../a.jsonl")
+    (tmp_path / "away.jsonl").symlink_to("/etc/hostname")
+    (tmp_path / "circle.jsonl").symlink_to("circle.jsonl")
+
+    found = problems(tmp_path, "a.jsonl", "none.jsonl", "away.jsonl", "circle.jsonl")
 
     assert found == [
-        "../a.jsonl:1:1: lies outside the repository. Copy the recordings into it.",
         "a.jsonl:2:1: Invalid JSON: key must be a string at line 1 column 2",
         "a.jsonl:3:1: trial: Input should be greater than or equal to 1; "
         "change: Extra inputs are not permitted",
@@ -269,6 +271,8 @@ def test_every_bad_line_of_every_file_is_named_with_its_number(tmp_path):
         "a.jsonl:7:1: messages[0]: a message of role user calls tools",
         "a.jsonl:8:1: changes[0].what: Input should be "
         "'created', 'changed', 'deleted', 'linked' or 'unlinked'",
+        "away.jsonl:1:1: lies outside the repository. Copy the recordings into it.",
+        "circle.jsonl:1:1: is a link in a circle. Put the recordings themselves here.",
         "none.jsonl:1:1: there is no such file. Paths start at the repository's root.",
     ]
 

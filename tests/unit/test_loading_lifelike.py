@@ -130,3 +130,29 @@ def test_a_line_of_no_interest_holds_nothing_that_looks_real(text: str):
     for number, line in enumerate(text.encode().splitlines(), 1):
         if number not in kept:
             assert not list(_in_line(line.decode(), hosts=True))
+
+
+HOSTILE = {
+    "tokens": "eyJ-" * 1_000_000,
+    "tokens with dots": "eyJaaaaaaaa.-" * 300_000,
+    "many tokens": "eyJabcdefgh." * 300_000,
+    "keys that begin": "-----BEGIN PRIVATE KEY-----" * 150_000,
+    "keys": "-----BEGIN PRIVATE KEY-----x-----END PRIVATE KEY-----" * 70_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_long_text_of_beginnings_of_secrets_is_looked_through_once(text: str):
+    problems = lifelike({"cases/a.yaml": f'title: "{text}"\n'.encode()}, Allowed())
+
+    assert len(problems) <= 101
+    assert all(problem.level == "error" for problem in problems)
+
+
+def test_of_one_file_no_more_is_told_than_of_other_mistakes():
+    lines = b"- jonas.vik@gmail.com\n" * 3000
+    problems = lifelike({"cases/a.yaml": lines, "cases/b.yaml": lines}, Allowed())
+
+    assert len(problems) == 202
+    assert {problem.level for problem in problems} == {"warning"}
+    assert "only 100 mistakes of a file" in problems[100].message

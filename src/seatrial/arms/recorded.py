@@ -209,7 +209,10 @@ def read(arm: Arm, root: Path) -> Recordings:
 
 
 def _problems_of_path(name: str, root: Path) -> list[Problem]:
-    path = (root / name).resolve()
+    try:
+        path = (root / name).resolve()
+    except RuntimeError:  # how Python before 3.13 tells links in a circle
+        return [_problem(name, 1, "is a link in a circle", "Put the recordings themselves here.")]
     if not path.is_relative_to(root.resolve()):
         return [_problem(name, 1, "lies outside the repository", "Copy the recordings into it.")]
     if not path.is_file():

@@ -160,9 +160,12 @@ def _unfound(root: Path, leaning: Catalog | None) -> tuple[Problem, ...]:
     if leaning is None or not leaning.arms:
         return ()
 
+    from seatrial.git import Repository
     from seatrial.workspace.targets import missing_targets
 
-    return missing_targets(root.resolve(), leaning)
+    repository = Repository.find(root)
+    home = repository.root if repository else root.resolve()
+    return missing_targets(root.resolve(), home, leaning)
 
 
 # --- as it is remembered ---

@@ -395,7 +395,7 @@ class Recorded(Part):
     """Conversations recorded elsewhere: graded, never executed."""
 
     type: Literal["recorded"]
-    files: Texts
+    files: Patterns
     """JSON-lines files (`.gz` too), relative to the repository's root."""
 
 

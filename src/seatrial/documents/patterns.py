@@ -86,8 +86,26 @@ def _parts(pattern: str) -> list[str]:
 
 
 def _fits(parts: list[str], names: list[str]) -> bool:
-    if not parts:
-        return True
-    if parts[0] == "**":
-        return any(_fits(parts[1:], names[at:]) for at in range(len(names)))
-    return bool(names) and fnmatchcase(names[0], parts[0]) and _fits(parts[1:], names[1:])
+    """Whether the first of the names fit the parts, where `**` stands for any number of names.
+
+    Followed side by side are all ways in which the names so far can fit: trying them one after the other takes a time
+    that grows with the power of the number of `**`.
+    """
+    reached = {0}
+    for name in names:
+        waiting = _over_folders(parts, reached)
+        if len(parts) in waiting:
+            return True
+        reached = {at for at in waiting if parts[at] == "**"}
+        reached |= {at + 1 for at in waiting if parts[at] != "**" and fnmatchcase(name, parts[at])}
+    return len(parts) in reached
+
+
+def _over_folders(parts: list[str], reached: set[int]) -> set[int]:
+    """These places among the parts, and those behind the `**` that begin there."""
+    found = set(reached)
+    for at in reached:
+        while at < len(parts) and parts[at] == "**":
+            at += 1
+            found.add(at)
+    return found

@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from seatrial.errors import InvalidDocuments, Problem
+from seatrial.loading.mistakes import MOST_TOLD, told
 from seatrial.loading.reading import read
 from seatrial.loading.tree import ALLOWED, read_beside
 from seatrial.stand_ins.finding import secrets_in
@@ -110,17 +111,19 @@ def lifelike(files: Mapping[str, bytes], may_stay: Allowed) -> tuple[Problem, ..
     found: list[Problem] = []
     for path, data in files.items():
         if MAY_BE_SECRET.search(data):
-            found += _secrets(path, data.decode("utf-8", "replace"), may_stay)
+            found += told(list(_secrets(path, data.decode("utf-8", "replace"), may_stay)))
+        of_file: list[Problem] = []
         for number, raw in _lines_of_interest(data):
             line = raw.decode("utf-8", "replace")
             for start, value, what, code in _in_line(line, hosts=not path.startswith("arms/")):
-                if not may_stay.holds(value):
+                if not may_stay.holds(value) and len(of_file) <= MOST_TOLD:
                     message = f"`{value}` looks like {what}"
                     hint = (
                         "Invent one that cannot be real (`seatrial pseudonymize` does), or allow it with a "
                         f"reason in {ALLOWED}"
                     )
-                    found.append(Problem(path, number, start + 1, message, hint, code, "warning"))
+                    of_file.append(Problem(path, number, start + 1, message, hint, code, "warning"))
+        found += told(of_file)
     for value in may_stay.values:
         if value not in may_stay.used:
             message = f"`{value}` is allowed, and nothing here is so"
@@ -138,8 +141,10 @@ def _lines_of_interest(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _secrets(path: str, text: str, may_stay: Allowed) -> Iterator[Problem]:
     """An error each: a secret in a file is known to all who read the repository. It is not repeated here."""
+    number = 0
     for start, secret in secrets_in(text):
-        if not may_stay.holds(secret):
+        if not may_stay.holds(secret) and number <= MOST_TOLD:
+            number += 1
             line = text.count("\n", 0, start) + 1
             column = start - text.rfind("\n", 0, start)
             message = f"`{secret[:4]}…` looks like a secret"

@@ -48,7 +48,10 @@ def told(problems: Sequence[Problem]) -> list[Problem]:
     first = list(problems[:MOST_TOLD])
     last = max(first)
     message = f"and more: only {MOST_TOLD} mistakes of a file are told at once"
-    return [*first, Problem(last.path, last.line, last.column, message, code="more")]
+    return [
+        *first,
+        Problem(last.path, last.line, last.column, message, code="more", level=last.level),
+    ]
 
 
 def cut(text: str, limit: int = 60) -> str:

@@ -47,8 +47,9 @@ SHORTEST_ID, SMALLEST_ID = 5, 10_000
 _SECRET = re.compile(
     "|".join(
         (
-            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----",
-            r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # JSON Web Token
+            # What begins anew ends what began before: else every beginning of many is followed to the end of a text.
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S])*?-----END [A-Z ]*PRIVATE KEY-----",
+            r"\beyJ(?:(?!-eyJ)[A-Za-z0-9_-]){8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # JSON Web Token
             r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
             r"\bgh[pousr]_[A-Za-z0-9]{30,}\b",
             r"\bgithub_pat_[A-Za-z0-9_]{30,}\b",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from seatrial.documents.patterns import is_literal, matches, plain
 from seatrial.documents.sources import PROMPT, patterns
 from seatrial.errors import InvalidDocuments, Problem
 from seatrial.git import Repository
+from seatrial.workspace.following import hashed, leads_out, within
 from seatrial.workspace.settings import settings_problems
 
 _NEVER_SOURCES = frozenset({".git", ".seatrial", ".venv", "__pycache__", "node_modules"})
@@ -110,10 +110,7 @@ class SourceFiles:
             OSError: it cannot be read.
             ValueError: it lies outside of the repository.
         """
-        real = (self.root / path).resolve(strict=True)
-        real.relative_to(self.home)
-        with real.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashed(within(self.root / path, self.home))[0]
 
     def _by_component(self, arm: Arm) -> dict[str, tuple[str, ...]]:
         return {component: self.named(named) for component, named in patterns(arm).items()}
@@ -124,6 +121,9 @@ class SourceFiles:
         if target.is_file():
             yield path
         elif target.is_dir():
+            if leads_out(target, self.home):
+                yield path  # whoever reads it says so; what lies out there is not looked through
+                return
             if self.repository is None or target.is_symlink():
                 yield from _walk(target, path)
                 return

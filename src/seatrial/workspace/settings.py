@@ -9,6 +9,10 @@ from typing import Any
 from seatrial.documents import Arm, Catalog
 from seatrial.errors import Problem, printable
 from seatrial.state.schemas import schema_problem, validator
+from seatrial.workspace.following import opened, within
+
+_MOST = 4_000_000
+"""Bytes of a schema that are read."""
 
 
 def settings_problems(home: Path, root: Path, catalog: Catalog, arm: Arm) -> list[Problem]:
@@ -31,12 +35,16 @@ def settings_problems(home: Path, root: Path, catalog: Catalog, arm: Arm) -> lis
 
     name = arm.settings_schema
     try:
-        path = (root / name).resolve(strict=True)
-        if not path.is_relative_to(home):
-            return [problem("settings_schema", f"{name} lies outside of the repository")]
-        schema: Any = json.loads(path.read_bytes())
+        with opened(within(root / name, home)) as file:
+            text = file.read(_MOST + 1)
     except OSError as error:
         return [problem("settings_schema", f"{name} cannot be read: {error.strerror}")]
+    except ValueError:
+        return [problem("settings_schema", f"{name} lies outside of the repository")]
+    if len(text) > _MOST:
+        return [problem("settings_schema", f"{name} has more than {_MOST / 1e6:.0f} MB")]
+    try:
+        schema: Any = json.loads(text)
     except (ValueError, RecursionError):
         return [problem("settings_schema", f"{name} is no JSON")]
     why = schema_problem(schema) if isinstance(schema, dict | bool) else "is no JSON Schema"

@@ -15,17 +15,19 @@ from pathlib import Path
 
 from seatrial.documents import Catalog, Python
 from seatrial.errors import Problem
+from seatrial.workspace.following import leads_out
 
 CODE = "no-function"
 _MOST = 4_000_000
 """Bytes of a module that are parsed."""
 
 
-def missing_targets(root: Path, catalog: Catalog) -> tuple[Problem, ...]:
+def missing_targets(root: Path, home: Path, catalog: Catalog) -> tuple[Problem, ...]:
     """A warning at its line for each function of an arm that a run would not find.
 
     Args:
         root: from where modules are imported.
+        home: the folder that no module of the repository may lead out of.
         catalog: the documents.
     """
     problems = []
@@ -33,13 +35,13 @@ def missing_targets(root: Path, catalog: Catalog) -> tuple[Problem, ...]:
         if not isinstance(arm.adapter, Python):
             continue
         source = catalog.sources.get(("arm", arm.id))
-        if source is not None and (why := _missing(root, arm.adapter.function)):
+        if source is not None and (why := _missing(root, home, arm.adapter.function)):
             key = "adapter.target" if arm.adapter.target is not None else "adapter.build"
             problems.append(Problem(*source.at(key), *why, CODE, "warning"))
     return tuple(problems)
 
 
-def _missing(root: Path, function: str) -> tuple[str, str] | None:
+def _missing(root: Path, home: Path, function: str) -> tuple[str, str] | None:
     """Why a function is not there, and a hint; None where it is, or where only an import could tell."""
     module, _, name = function.partition(":")
     path = _file(root, module)
@@ -48,6 +50,8 @@ def _missing(root: Path, function: str) -> tuple[str, str] | None:
     if not path.name.endswith(".py"):  # a folder without `__init__.py`
         return f"module `{module}` is a folder without code, so that it has no `{name}`", ""
     shown = path.relative_to(root).as_posix()
+    if leads_out(path, home):
+        return f"{shown} is a link that leads out of the repository", ""
     try:
         if path.stat().st_size > _MOST:
             return None

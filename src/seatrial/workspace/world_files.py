@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from seatrial.documents import Catalog, ObjectsWorld, Server, World, digest
 from seatrial.documents.patterns import is_literal, plain
 from seatrial.errors import InvalidDocuments, Problem
 from seatrial.workspace.files import SourceFiles
+from seatrial.workspace.following import hashed, leads_out, within
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,14 @@ class WorldFiles:
 
     def _no_folder(self, server: Server) -> dict[str, str]:
         """What is wrong with where a server is started."""
-        if server.cwd is None or (self.sources.root / server.cwd).is_dir():
+        if server.cwd is None:
             return {}
-        return {"cwd": f"there is no folder {server.cwd}"}
+        folder = self.sources.root / server.cwd
+        if not folder.is_dir():
+            return {"cwd": f"there is no folder {server.cwd}"}
+        if leads_out(folder, self.sources.home):
+            return {"cwd": f"{server.cwd} is a link that leads out of the repository"}
+        return {}
 
     def _contents(self, world: World | Server) -> tuple[dict[str, str], dict[str, str]]:
         """File → digest of its content; and key → what is wrong there."""
@@ -85,8 +90,8 @@ class WorldFiles:
             return
         path = plain(pattern)
         target = self.sources.root / path
-        if not target.is_dir():
-            if os.path.lexists(target):
+        if not target.is_dir() or leads_out(target, self.sources.home):
+            if target.exists():
                 yield path
             return
         for here, folders, files in os.walk(target):
@@ -102,13 +107,11 @@ class WorldFiles:
         """A ValueError says that the file lies outside of the repository."""
         path = self.sources.root / file
         if path.is_symlink():
-            path.resolve().relative_to(self.sources.home)
+            if leads_out(path, self.sources.home):
+                raise ValueError(file)
             return f"link:{os.readlink(path)}"
-        path.resolve(strict=True).relative_to(self.sources.home)
-        with path.open("rb") as opened:
-            content = hashlib.file_digest(opened, "sha256").hexdigest()
-            runs = os.fstat(opened.fileno()).st_mode & 0o100
-        return f"{'x' if runs else ''}:{content}"
+        content, mode = hashed(within(path, self.sources.home))
+        return f"{'x' if mode & 0o100 else ''}:{content}"
 
 
 def _problem(catalog: Catalog, id: str, path: str, message: str) -> Problem:
