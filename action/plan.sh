@@ -34,6 +34,20 @@ not_set_up() { # why
     finish 0 inert "$1"
 }
 
+chosen() { # whether a field of the form that decides what is ruled on, or by what, is filled in
+    local left
+    left="$(printf '%s' "$SEATRIAL_FORM" | tr -d '\r\n' | sed -E \
+        -e 's/"(pull-request|commit|budget)": *"[^"\\]*"//g' -e 's/"agent-version": *"configured"//g' \
+        -e 's/"[A-Za-z0-9_-]+": *(""|null)//g' -e 's/[ {},]//g')"
+    test -n "$left" && test "$left" != null # what is not understood may have chosen something
+}
+
+aside=""
+if test "$SEATRIAL_EVENT" = workflow_dispatch && chosen; then
+    aside=" (by hand)"
+fi
+put_output aside "$aside"
+
 cd -- "$SEATRIAL_ROOT" || fail 2 "there is no folder $(printf '%q' "$SEATRIAL_ROOT")"
 
 case "$SEATRIAL_EVENT" in

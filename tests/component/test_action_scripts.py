@@ -48,6 +48,7 @@ def step(
     }
     filled |= {
         "SEATRIAL_EVENT": "pull_request",
+        "SEATRIAL_FORM": "null",
         "SEATRIAL_IN_FORK": "false",
         "SEATRIAL_FORK": "false",
     }
@@ -108,7 +109,32 @@ def test_plan_says_matrix_and_arm_and_that_nothing_is_released(origin: WorkTree,
     assert done.code == 0, done.log
     assert done.outputs == {
         "matrix": '{"shard": ["1/2", "2/2"]}', "baseline": "", "arm": ARM, "state": "ready", "why": "",
+        "aside": "",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("form", "aside"),
+    [
+        ("null", ""),
+        ('{"agent-version":"configured","suite":"","arm":null}', ""),
+        ('{"budget": "5 EUR", "pull-request": "7", "commit": "abc"}', ""),
+        ('{"base": "HEAD"}', " (by hand)"),
+        ('{\n  "agent-version": "configured",\n  "suite": "configured"\n}', " (by hand)"),
+        ('{"agent-version": "latest"}', " (by hand)"),
+        ('{"budget": "\\"", "commit": ""}', " (by hand)"),
+        ("garbled", " (by hand)"),
+    ],
+)
+def test_who_chooses_what_is_ruled_on_does_not_speak_for_the_gate(
+    origin: WorkTree, python: Path, form: str, aside: str
+):
+    words = {"SEATRIAL_EVENT": "workflow_dispatch", "SEATRIAL_FORM": form}
+
+    # Nothing is planned: that it is so is said first, whatever becomes of the plan.
+    done = plan(origin, python, SEATRIAL_ROOT="nowhere", **words)
+
+    assert done.outputs["aside"] == aside, done.log
 
 
 @pytest.mark.parametrize(("depth", "code", "state"), [(1, 2, "broken"), (2, 0, "ready")])

@@ -77,6 +77,23 @@ def test_gate_and_what_tells_are_never_skipped_and_know_how_all_ended():
     assert "if" not in rule
 
 
+def test_run_whose_form_chose_what_is_ruled_on_has_other_names_and_a_branch_its_base_from_main():
+    jobs = read(GATE)["jobs"]
+    posting = [step.get("with", {}) for job in ("start", "tell") for step in jobs[job]["steps"]]
+    told = [given for given in posting if "context" in given]
+    base = next(s for s in jobs["plan"]["steps"] if s.get("id") == "plan")["with"]["base"]
+
+    assert jobs["gate"]["name"] == "gate${{ needs.plan.outputs.aside }}"
+    assert len(told) == 2
+    assert all(one["context"].endswith("}}${{ needs.plan.outputs.aside }}") for one in told)
+    assert " ".join(base.split()).endswith(
+        "|| github.event_name == 'workflow_dispatch' && github.ref_name != "
+        "github.event.repository.default_branch && format('origin/{0}', "
+        "github.event.repository.default_branch) || github.event_name == 'pull_request' && 'HEAD^1' "
+        "|| github.event.merge_group.base_sha || '' }}"
+    )
+
+
 def test_no_name_of_an_artifact_is_given_twice_in_a_workflows_run():
     for step in steps(GATE):
         if "upload-artifact" in step.get("uses", ""):
