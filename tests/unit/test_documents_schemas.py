@@ -86,6 +86,24 @@ def test_right_documents_fit(path: str):
 
 
 @pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("case", {"extends": "other", "matrix": {"boat": ["gull", 1], "berth": {"one": {"id": "b-1"}}}}),
+        ("case", {"abstract": True, "limits": {"calls": 3}}),
+        ("suite", {"extends": "other"}),
+        ("arm", {"extends": "other", "prices": "of-march"}),
+        ("fixture", {"type": "answers", "extends": "other"}),
+        ("defaults", {"case": {"provenance": {"author": "Ada"}}, "arm": {"adapter": {"type": "http"}}}),
+    ],
+)  # fmt: skip
+def test_what_may_be_inherited_need_not_stand_in_a_document(kind: str, value: dict[str, Any]):
+    value = {"kind": kind, **value} | ({} if kind == "defaults" else {"id": "one"})
+
+    assert [e.message for e in validator(kind).iter_errors(value)] == []
+    assert not validator(kind).is_valid(value | {"unknown": 1})
+
+
+@pytest.mark.parametrize(
     ("path", "old", "new"),
     [
         ("cases/take.yaml", "title:", "titel:"),

@@ -21,7 +21,29 @@ SNIPPETS = (
     "(" * 2000, "a{99999999999}",
 )  # fmt: skip
 
-PATHS = st.sampled_from(sorted(harbour.FILES))
+FILES = harbour.FILES | {
+    "arms/priced.yaml": harbour.ARM.replace("id: released", "id: priced")
+    + "model: {name: gull-1}\nprices: of-march\n",
+    "cases/defaults.yaml": "kind: defaults\ncase: {role: clerk, limits: {calls: 3}}\n",
+    "cases/base.yaml": "kind: case\nid: base\nabstract: true\nextends: take-a-berth\n",
+    "cases/more.yaml": """\
+kind: case
+id: more
+extends: base
+title: A berth for the {{matrix.boat}}
+matrix:
+  boat: [gull, heron]
+  berth: {first: {id: b-1}, second: {id: b-2}}
+  exclude: [{boat: heron, berth: second}]
+task: Berth {{matrix.berth.id}} for the {{matrix.boat}}.
+checks:
+  - {check: tool_called, tool: take_berth, arguments: {berth_id: "{{matrix.berth.id}}"}}
+""",
+    "fixtures/prices.yaml": "kind: fixture\ntype: prices\nid: of-march\ncurrency: EUR\n"
+    "models: {gull-1: {input: 1.0, output: 2.0}}\n",
+    "suites/nightly.yaml": "kind: suite\nid: nightly\ncases: [more--berth.first--boat.gull, {suite: all}]\n",
+}
+PATHS = st.sampled_from(sorted(FILES))
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False),
     st.text(max_size=8), st.sampled_from(["clerk", "harbour", "b-1", "end_state", "{{now}}", "{{x}}", "("]),
@@ -71,23 +93,21 @@ def _text(data: bytes) -> str:
 def mutations(draw: st.DrawFn) -> dict[str, bytes]:
     """The right repository with a few edits in one file."""
     path = draw(PATHS)
-    text = harbour.FILES[path]
+    text = FILES[path]
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(text)))
         length = draw(st.sampled_from([0, 0, 1, 3, 10, 80]))
         insert = draw(st.sampled_from(SNIPPETS) | st.text(max_size=5))
         text = text[:start] + insert + text[start + length :]
     encoding = draw(st.sampled_from(["utf-8"] * 8 + ["utf-16", "latin-1", "utf-8-sig"]))
-    return harbour.contents() | {path: text.encode(encoding, errors="replace")}
+    return harbour.contents(FILES) | {path: text.encode(encoding, errors="replace")}
 
 
 @st.composite
 def graftings(draw: st.DrawFn) -> dict[str, bytes]:
     """The right repository with any values in the place of some of its parts."""
     path = draw(PATHS)
-    document = yaml.safe_load(
-        harbour.FILES[path].replace("2026-03-16T09:00:00Z", "'2026-03-16T09:00:00Z'")
-    )
+    document = yaml.safe_load(FILES[path].replace("2026-03-16T09:00:00Z", "'2026-03-16T09:00:00Z'"))
     for _ in range(draw(st.integers(1, 3))):
         here = document
         while True:
@@ -107,7 +127,7 @@ def graftings(draw: st.DrawFn) -> dict[str, bytes]:
                     here.append(draw(VALUES))
                 break
             here = here[step]
-    return harbour.contents() | {
+    return harbour.contents(FILES) | {
         path: json.dumps(document, ensure_ascii=draw(st.booleans())).encode(
             "utf-8", errors="replace"
         )

@@ -37,7 +37,7 @@ class Matrix(Part):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Values] = Field(init=False)
 
-    exclude: tuple[dict[str, Plain], ...] = ()
+    exclude: tuple[dict[str, Plain], ...] = Field(default=(), max_length=256)
     """Combinations that are left out: each entry says names with values as the ids have them, and leaves out every
     combination that has them all."""
 

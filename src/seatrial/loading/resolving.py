@@ -46,6 +46,9 @@ class _Resolving:
     def document(self, written: Written) -> Iterator[Problem]:
         """Make a draft of a document or of each case that it stands for."""
         library = self.library
+        if self.reused > MAX_REUSED:  # which is told: what comes after it is not put together
+            library.complete = False
+            return
         inherited, found = returned(
             library.reuse.inherited(written, library.places_of_ids, library.loose_ids)
         )
