@@ -178,6 +178,23 @@ def test_a_task_of_tau2_expects_the_end_that_it_names_and_what_has_to_be_said(
     assert (code, err) == (0, ""), out
 
 
+def test_the_person_of_a_task_is_played_by_the_model_that_is_named(source: Path, root: Path):
+    of_tau2(source, TAU2)
+    model = ("--person-url", "http://127.0.0.1:8080/v1", "--person-model", "small-2026-01-01")
+
+    code, out, _ = seatrial(root, "import", "tau2", str(source), *model)
+
+    case = document(root, "cases/tau2-bench-harbour/tau2-bench-harbour-7.yaml")
+    persona = document(root, "fixtures/tau2-bench-harbour/tau2-bench-harbour-7.yaml")
+    assert (code, "a model that plays the person" in out) == (0, False)
+    assert (case["persona"], "task" in case) == (persona["id"], False)
+    assert (persona["goal"], persona["facts"]) == ("Move the gull.", {"known info": "You are Ann."})
+    assert persona["model"] == {"name": "small-2026-01-01", "url": "http://127.0.0.1:8080/v1"}
+    assert seatrial(root, "check")[0] == 0
+    for words in (("tau2", *model[:2]), ("agentdojo", *model)):
+        assert seatrial(root, "import", words[0], str(source), *words[1:])[0] == 2
+
+
 def test_tasks_as_the_benchmark_itself_keeps_them_are_graded_by_their_gold_calls(
     source: Path, root: Path
 ):

@@ -33,10 +33,21 @@ SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".txt", ".md", ".j2")
     type=click.Path(file_okay=False, path_type=Path),
     help="The folder that gets cases/, suites/, arms/ and fixtures/; the current one when left out.",
 )
+@click.option(
+    "--person-url", metavar="URL", help="tau2: the endpoint of the model that plays persons."
+)
+@click.option("--person-model", metavar="NAME", help="tau2: its pinned name.")
 @click.option("--quiet", is_flag=True, help="Leave out what has no equivalent in each single task.")
 @click.option("--check", is_flag=True, help="Write nothing; say what would be written.")
 def import_tasks(
-    shape: str, source: Path, agent: str | None, root: Path | None, quiet: bool, check: bool
+    shape: str,
+    source: Path,
+    agent: str | None,
+    root: Path | None,
+    person_url: str | None,
+    person_model: str | None,
+    quiet: bool,
+    check: bool,
 ) -> ExitCode:
     r"""Write the tasks in SOURCE, a file or a folder, as documents.
 
@@ -55,7 +66,8 @@ def import_tasks(
     from seatrial.loading.writing import written
 
     root = root or Path.cwd()
-    imported = FORMATS[shape](_read(source), agent or shape)
+    person = _person(shape, person_url, person_model)
+    imported = FORMATS[shape](_read(source), agent or shape, person)
     if not imported.documents:
         raise UsageError(
             f"{source} holds no tasks of {shape} that can be imported",
@@ -86,6 +98,17 @@ def import_tasks(
     done = "would be written" if check else "written"
     click.echo(printable(f"{_count(imported.tasks, 'tasks')}: {counted} {done}"))
     return ExitCode.OPEN
+
+
+def _person(shape: str, url: str | None, model: str | None) -> dict[str, Any] | None:
+    if (url is None) != (model is None):
+        raise UsageError("a person is played by a model at an endpoint",
+                         hint="give both --person-url and --person-model")  # fmt: skip
+    if url is None or model is None:
+        return None
+    if shape != "tau2":
+        raise UsageError(f"nobody talks in tasks of {shape}", hint="leave out --person-url")
+    return {"name": model, "url": url}
 
 
 def _read(source: Path) -> dict[str, Any]:

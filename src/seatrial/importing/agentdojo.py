@@ -18,7 +18,7 @@ LONGEST_FIXED = 3
 """Words of a text in a new object beyond which it may be worded otherwise."""
 
 
-def agentdojo(files: Files, agent: str) -> Imported:
+def agentdojo(files: Files, agent: str, person: Document | None = None) -> Imported:
     """Every task of every version as a case; each suite as a world, and a suite of each version."""
     imported = Imported(invented_by="the authors of AgentDojo")
     tasks = [

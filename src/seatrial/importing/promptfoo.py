@@ -23,7 +23,7 @@ WORLD = "promptfoo"
 TEXT_FILES = (".txt", ".md", ".j2")
 
 
-def promptfoo(files: Files, agent: str) -> Imported:
+def promptfoo(files: Files, agent: str, person: Document | None = None) -> Imported:
     """Each test with each prompt as a case; providers of OpenAI as arms, and a suite of all."""
     imported = Imported()
     for path, config in files.items():

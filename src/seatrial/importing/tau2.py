@@ -18,13 +18,19 @@ NOW = "2024-05-15T15:00:00-05:00"
 """The clock of the benchmark's domains."""
 
 
-def tau2(files: Files, agent: str) -> Imported:
-    """Every task as a case; each domain as a world, and a suite of each."""
+def tau2(files: Files, agent: str, person: Document | None = None) -> Imported:
+    """Every task as a case; each domain as a world, and a suite of each.
+
+    Args:
+        files: what is there.
+        agent: whom the cases are for.
+        person: the model that plays the person of each task; without one the instruction is one message.
+    """
     imported = Imported(invented_by="the authors of tau-bench and tau2-bench")
     tasks = [(path, task) for path, value in files.items() for task in _tasks(path, value)]
     for domain in dict.fromkeys(_domain(path, task) for path, task in tasks):
         own = [task for path, task in tasks if _domain(path, task) == domain]
-        _import(imported, files, agent, domain, own)
+        _import(imported, files, agent, domain, own, person)
     return imported
 
 
@@ -50,7 +56,12 @@ def _domain(path: str, task: Mapping[str, Any]) -> str:
 
 
 def _import(
-    imported: Imported, files: Files, agent: str, domain: str, tasks: Sequence[Document]
+    imported: Imported,
+    files: Files,
+    agent: str,
+    domain: str,
+    tasks: Sequence[Document],
+    person: Document | None,
 ) -> None:
     state, tools = _of_domain(files, domain)
     start: Objects = state or {}
@@ -76,6 +87,13 @@ def _import(
         elif not case["checks"]:
             imported.lacks(name, "nothing that can be graded", "the task is left out")
         else:
+            if person is not None:
+                imported.add(f"fixtures/{id}", _persona(case, task, person))
+            else:
+                detail = (
+                    "the instruction is the one message; name one with --person-url, --person-model"
+                )
+                imported.lacks(name, "a model that plays the person", detail)
             imported.add(f"cases/{id}", case)
     told = tools or [{"function": {"name": "no_tool", "description": "There is none."}}]
     fixture = world(id, f"The {domain} domain", NOW, [start or _EMPTY, *ends], told, _reads)
@@ -155,8 +173,6 @@ def _case(
     if actions and all(action["name"] in known for action in actions):
         calls = [{"tool": a["name"], "arguments": a.get("arguments") or {}} for a in actions]
         case["solution"] = {"calls": calls}
-    imported.lacks(name, "a person played by a model",
-                   "the instruction is the one message; a persona would hold a conversation")  # fmt: skip
     for key in ("nl_assertions", "env_assertions"):
         if asserted := criteria.get(key):
             imported.lacks(name, key, "; ".join(map(str, asserted)))
@@ -168,6 +184,34 @@ def _case(
         if task.get(key):
             imported.lacks(name, key, str(task[key]))
     return case
+
+
+def _persona(case: Document, task: Mapping[str, Any], person: Document) -> Document:
+    """Who talks in a case, in place of its one message."""
+    told = task.get("instruction") or (task.get("user_scenario") or {}).get("instructions")
+    parts = told if isinstance(told, dict) else {}
+    persona: Document = {
+        "kind": "fixture",
+        "type": "persona",
+        "id": case["id"],
+        "title": case["title"],
+        "goal": str(parts.get("reason_for_call") or case["task"]),
+        "facts": {
+            part.replace("_", " "): str(parts[part])
+            for part in ("known_info", "unknown_info")
+            if parts.get(part)
+        },
+        "manner": str(parts.get("task_instructions") or ""),
+        "max_turns": MOST_TURNS,
+        "model": person,
+    }
+    del case["task"]
+    case["persona"] = persona["id"]
+    return persona
+
+
+MOST_TURNS = 30
+"""Messages of a person, as many as the benchmark's runs have at most on the whole."""
 
 
 def _actions(task: Mapping[str, Any]) -> list[Document]:
