@@ -119,6 +119,7 @@ def test_cases_can_be_chosen_by_id_by_suite_and_by_file():
 
 
 def test_as_data_each_case_has_its_standing_and_what_to_write():
+    Path("nowhere.py").write_text("def clerk(text, seat): ...\n", encoding="utf-8")
     result = prove(bike_shop.case(), bike_shop.case("still", checks=NOTHING), words=("--format", "json"))  # fmt: skip
 
     data = json.loads(result.output)
