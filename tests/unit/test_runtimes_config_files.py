@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from seatrial.documents import ConfigFormat
-from seatrial.documents.arm import ONLY_STDIO
+from seatrial.documents.adapters import ONLY_STDIO
 from seatrial.runtimes import HOME, RUNTIMES, Endpoint
 
 URL = "http://127.0.0.1:4021/c/s3/help-desk/mcp"

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from seatrial.arms.seat import Seat
 from seatrial.arms.shaped import Session
 from seatrial.documents import placeholders
-from seatrial.documents.arm import VARIABLE
+from seatrial.documents.adapters import VARIABLE
 from seatrial.documents.requests import setting
 from seatrial.errors import ArmError
 

@@ -1,24 +1,20 @@
 """The whole YAML language: frozen pydantic models, unknown keys refused."""
 
-from seatrial.documents.answers import Answers, MockedTool, MockRule
-from seatrial.documents.arm import (
+from seatrial.documents.adapters import (
     A2a,
     Adapter,
-    Arm,
-    ArmLimits,
     Command,
     ConfigFormat,
     Http,
     Mcp,
-    Model,
     OpenAI,
-    Prices,
     Python,
     Recorded,
-    ShownTool,
     Transport,
     starts_a_program,
 )
+from seatrial.documents.answers import Answers, MockedTool, MockRule
+from seatrial.documents.arm import Arm, ArmLimits, Model, Prices, ShownTool
 from seatrial.documents.attack import Attack, Goal
 from seatrial.documents.case import GROUPS, Case, Group, Turn
 from seatrial.documents.catalog import KINDS, Catalog, FixtureDocument, Kind, Source, digest

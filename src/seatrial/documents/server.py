@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt, model_validator
 
-from seatrial.documents.arm import VARIABLE
+from seatrial.documents.adapters import VARIABLE
 from seatrial.documents.base import Document, Id, Part
 from seatrial.documents.patterns import RepositoryPath, escapes, inside, literal
 from seatrial.documents.world.base import Denial, Grants, Name

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from seatrial.documents.arm import A2a, Arm, Command, Http, Mcp, OpenAI, Python, Recorded
+from seatrial.documents.adapters import A2a, Command, Http, Mcp, OpenAI, Python, Recorded
+from seatrial.documents.arm import Arm
 from seatrial.documents.patterns import escapes, literal, module_files
 
 ADAPTER = "adapter"

@@ -18,7 +18,7 @@ import anyio.to_thread
 
 from seatrial import processes
 from seatrial.documents import Server
-from seatrial.documents.arm import VARIABLE
+from seatrial.documents.adapters import VARIABLE
 from seatrial.errors import ToolServerError
 from seatrial.servers.declared import DeclaredServer
 from seatrial.servers.keeping import Kept
