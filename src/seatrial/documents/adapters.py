@@ -19,7 +19,7 @@ from seatrial.documents import placeholders
 from seatrial.documents.answer_shapes import AnswerShape, EventRules
 from seatrial.documents.base import Part
 from seatrial.documents.json_path import JsonPath
-from seatrial.documents.patterns import RepositoryPath
+from seatrial.documents.patterns import Patterns, RepositoryPath
 from seatrial.documents.programs import PerTurn, named
 from seatrial.documents.requests import Body, TurnBody
 

@@ -7,7 +7,7 @@ import datetime as dt
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +16,7 @@ from typing import Any
 
 import anyio
 
-from seatrial import arms, checks
+from seatrial import arms
 from seatrial.chat import backoff
 from seatrial.checks.again import Grader
 from seatrial.checks.objects import beginning, types_of
@@ -28,7 +28,6 @@ from seatrial.documents import (
     Case,
     Catalog,
     ObjectsWorld,
-    digest,
     placeholders,
 )
 from seatrial.errors import ArmError, ToolServerError, printable
@@ -36,11 +35,12 @@ from seatrial.gateway import Channel, Gateway
 from seatrial.gateway.record import MOST_RECORDED
 from seatrial.personas import Asking, asking, company
 from seatrial.plan import Trial
-from seatrial.records import Retried, TrialRecord, Violation
+from seatrial.records import Retried, TrialRecord
 from seatrial.redaction import Redactor
 from seatrial.runner.bills import Bill, cost
 from seatrial.runner.course import Course, Failure, failing, take_down, take_for_giving_up
 from seatrial.runner.offers import check_offers
+from seatrial.runner.outcomes import record_of
 from seatrial.runner.purse import Allotment, Purse
 from seatrial.runner.talking import exchange, talk_with
 from seatrial.servers import Servers
@@ -49,16 +49,12 @@ from seatrial.state.fitting import misfits
 from seatrial.state.rights import Rights, ServerRights
 from seatrial.state.values import unkeepable
 from seatrial.trace import (
-    MOST_COUNTED,
-    Completed,
-    Listed,
     Noted,
-    Replied,
     Said,
     Trace,
     Usage,
 )
-from seatrial.verdicts import Cause, Verdict
+from seatrial.verdicts import Cause
 from seatrial.worlds import Stage
 
 MOST_RETRIES = 2
@@ -421,61 +417,16 @@ class Conductor:
     # --- what it comes to ---
 
     def _record(
-        self, trace: Trace, failure: Failure | None, of_people: list[Usage] | None = None
+        self, trace: Trace, failure: Failure | None, of_people: Sequence[Usage] | None = None
     ) -> TrialRecord:
-        findings = self.grader.findings(trace)
-        verdict, cause, detail = checks.verdict(findings, trace)
-        if failure is not None:
-            verdict, cause, detail = Verdict.INVALID, failure.cause, failure.detail
-        models = {r.served_model for r in trace.replies} | {c.model for c in trace.completions}
-        return TrialRecord(
-            case=trace.case,
-            arm=trace.arm,
-            number=trace.number,
+        return record_of(
+            trace,
+            self.grader.findings(trace),
+            failure,
             version=self.catalog.arms[trace.arm].version,
-            verdict=verdict,
-            cause=cause,
-            detail=detail,
-            simulator_fault=failure.simulator_fault if failure else None,
-            simulator_usage=_sum(
-                # What was recorded elsewhere tells only of what was said.
-                of_people
-                or [e.usage for e in trace.events if isinstance(e, Said) and e.usage is not None]
-            ),
-            simulated=_was_simulated(self.catalog.cases[trace.case], trace, failure),
-            findings=findings,
-            calls=len(trace.calls),
-            violations=len(trace.violations),
-            first_violation=_first_violation(trace),
-            tools_used=tuple(sorted({f"{c.server}/{c.tool}" for c in trace.calls})),
-            tools_listed=tuple(
-                sorted(
-                    {
-                        f"{event.server}/{tool}"
-                        for event in trace.events
-                        if isinstance(event, Listed)
-                        for tool in event.tools
-                    }
-                )
-            ),
-            served_model=_joined(models),
-            served_fingerprint=_joined({c.fingerprint for c in trace.completions}),
-            usage=used(trace),
-            reply_digest=digest([r.text for r in trace.replies]),
+            case=self.catalog.cases[trace.case],
+            of_people=of_people,
         )
-
-
-def _was_simulated(case: Case, trace: Trace, failure: Failure | None) -> bool:
-    """Whether somebody whom Seatrial simulates took part; in what was recorded elsewhere nobody did."""
-    if failure is not None and failure.simulator_fault is not None:
-        return True
-    return any(isinstance(event, Said) and event.by in case.persona for event in trace.events)
-
-
-def _first_violation(trace: Trace) -> Violation | None:
-    for call in trace.violations:
-        return Violation(turn=call.turn, call=call.number, reason=f"{call.tool}: {call.refused}")
-    return None
 
 
 def _stop_watch() -> Callable[[], float]:
@@ -499,27 +450,3 @@ def _seed(seed: int, trial: Trial) -> int:
     """The same for all arms in the same trial of the same case, so that chance favours none."""
     data = f"{seed}\0{trial.case}\0{trial.number}".encode()
     return int.from_bytes(hashlib.sha256(data).digest()[:4])
-
-
-def _joined(names: Iterable[str | None]) -> str | None:
-    """Names, each once, that may be several themselves."""
-    found = {one for name in names if name for one in name.split(", ")}
-    return ", ".join(sorted(found)) or None
-
-
-def used(trace: Trace) -> Usage | None:
-    """The tokens of a trial: what each answer of the model took, where Seatrial asked it; else what was reported."""
-    heard: Sequence[Completed | Replied] = trace.completions or trace.replies
-    return _sum([event.usage for event in heard if event.usage is not None])
-
-
-def _sum(usages: list[Usage]) -> Usage | None:
-    if not usages:
-        return None
-    return Usage(
-        input_tokens=min(sum(u.input_tokens for u in usages), MOST_COUNTED),
-        output_tokens=min(sum(u.output_tokens for u in usages), MOST_COUNTED),
-        cached_input_tokens=min(sum(u.cached_input_tokens for u in usages), MOST_COUNTED),
-        reasoning_tokens=min(sum(u.reasoning_tokens for u in usages), MOST_COUNTED),
-        cost=min(sum(u.cost for u in usages), MOST_COUNTED),
-    )
