@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.servers import github_api
-from tests.servers.github_api import ACTIVITY, REVIEWS, Fails, Hub
+from tests.servers.github_api import ACTIVITY, REPOSITORY_RUNS, REVIEWS, Fails, Hub
 from tests.shell import seatrial
 
 from seatrial.errors import ForgeError
@@ -129,11 +129,13 @@ def test_push_of_a_branch_that_is_gone_is_told_by_the_runs_of_its_workflows(
     assert "bea" in hands(people).logins
 
 
+@pytest.mark.parametrize("operation", [ACTIVITY, REPOSITORY_RUNS])
 @pytest.mark.parametrize("status", [403, 404])
-def test_activity_that_may_not_be_seen_leaves_unknown_who_pushed(
-    hub: Hub, people: People, status: int
+def test_what_may_not_be_seen_leaves_unknown_who_pushed(
+    hub: Hub, people: People, operation: str, status: int
 ):
-    hub.next(ACTIVITY, Fails(status=status, message="Not Found"))
+    hub.known["/activity"] = []
+    hub.next(operation, Fails(status=status, message="Not Found"))
 
     assert hands(people).strangers == ("GitHub does not say who pushed pull request 7 last",)
 
@@ -230,8 +232,9 @@ def test_where_somebody_is_unknown_nobody_approved(hub: Hub, people: People, pat
 # --- the command ---
 
 
-def asked(hub: Hub, folder: Path, *words: str) -> tuple[int, str, str, Any]:
+def asked(hub: Hub, folder: Path, *words: str, **more: str) -> tuple[int, str, str, Any]:
     environment = {
+        **more,
         "GITHUB_API_URL": hub.url,
         "GITHUB_TOKEN": github_api.TOKEN,
         "GITHUB_REPOSITORY": github_api.REPOSITORY,
@@ -260,6 +263,19 @@ def test_command_finds_the_pull_request_of_a_commit_that_was_pushed(hub: Hub, tm
 
     assert (code, [(one["by"], one["commit"]) for one in found]) == (0, [("rita", MERGED)])
     assert other[1:] == ("Nobody else approved it yet\n", "", [])
+
+
+def test_command_finds_the_pull_request_that_a_merge_queue_tries(hub: Hub, tmp_path: Path):
+    hub.known[f"/commits/{PUSHED}/pulls"] = []
+    ref = {"GITHUB_REF": f"refs/heads/gh-readonly-queue/main/pr-7-{MERGED}"}
+
+    _, _, _, found = asked(
+        hub, tmp_path, "--commit", PUSHED, GITHUB_EVENT_NAME="merge_group", **ref
+    )
+    other = asked(hub, tmp_path, "--commit", PUSHED, GITHUB_EVENT_NAME="push", **ref)
+
+    assert [(one["by"], one["commit"]) for one in found] == [("rita", PUSHED)]
+    assert other[3] == []
 
 
 def test_forge_that_does_not_answer_approves_nothing(hub: Hub, tmp_path: Path):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from seatrial.forge import People
 
 approvals_option = click.option(
     "--approvals",
@@ -82,7 +87,8 @@ def approvals(file: Path, commit: str | None, pull_request: int | None, patience
 
     For a step of GitHub Actions. An approving review of the pull request counts, at exactly its head commit, by
     somebody of the repository who neither wrote, committed, co-authored, proposed nor pushed any of it. On a push it
-    is the pull request that the commit came with. What GitHub does not tell is no approval, and a warning.
+    is the pull request that the commit came with, in a merge queue the one that is tried. What GitHub does not tell is
+    no approval, and a warning.
     """
     import json
     import os
@@ -98,7 +104,7 @@ def approvals(file: Path, commit: str | None, pull_request: int | None, patience
         with forge.opened(os.environ, url, patience=float(patience)) as api:
             people = forge.People(api, subject.repository)
             change = (subject.pull_request, subject.commit) if subject.pull_request else None
-            change = change or people.pull_request_of(subject.commit)
+            change = change or _queued(os.environ, people) or people.pull_request_of(subject.commit)
             for login, when in people.reviewers(*change) if change else ():
                 found.append(
                     Approval(commit=subject.commit, by=login, how="review", at=when, reason="")
@@ -118,3 +124,17 @@ def approvals(file: Path, commit: str | None, pull_request: int | None, patience
             f"Approved at {subject.commit[:12]} by {who}" if who else "Nobody else approved it yet"
         )
     )
+
+
+def _queued(environment: Mapping[str, str], people: People) -> tuple[int, str] | None:
+    """The pull request that a merge queue tries, which GitHub names in the branch that it made for it."""
+    import re
+
+    found = re.fullmatch(
+        r"refs/heads/gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}",
+        environment.get("GITHUB_REF", ""),
+    )
+    if environment.get("GITHUB_EVENT_NAME") != "merge_group" or found is None:
+        return None
+    number = int(found[1])
+    return number, people.head_of(number)

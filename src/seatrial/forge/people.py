@@ -76,6 +76,15 @@ class People:
                 return number, head
         return None
 
+    def head_of(self, number: int) -> str:
+        """The head commit of a pull request.
+
+        Raises:
+            ForgeError: GitHub does not say.
+        """
+        found = self.api.ask("GET", f"/repos/{self.repository}/pulls/{number}").value
+        return str(_get(_get(found, "head"), "sha"))
+
     def reviewers(self, number: int, head: str) -> Iterator[tuple[str, str]]:
         """Who approved a pull request at exactly this head commit, and when; not who had a hand in it.
 
@@ -206,7 +215,7 @@ class People:
             }
         if not pushers:  # the branch or the fork is gone, or may not be seen
             query = {"head_sha": sha, "event": "pull_request", "per_page": 100}
-            runs = self.api.ask("GET", f"/repos/{self.repository}/actions/runs", query=query).value
+            runs = self._seen(f"/repos/{self.repository}/actions/runs", query)
             pushers = {
                 login
                 for run in _get(runs, "workflow_runs") or ()
@@ -241,14 +250,17 @@ class People:
     def _activity(self, repository: str, branch: str) -> list[Any]:
         """The last pushes to a branch; none where they may not be seen."""
         query = {"ref": f"refs/heads/{branch}", "per_page": 100}
-        path = f"/repos/{quote(repository)}/activity"
+        found = self._seen(f"/repos/{quote(repository)}/activity", query)
+        return found if isinstance(found, list) else []
+
+    def _seen(self, path: str, query: Mapping[str, Any]) -> Any:
+        """What GitHub answers; None where the token may not see it."""
         try:
-            found = self.api.ask("GET", path, query=query).value
+            return self.api.ask("GET", path, query=query).value
         except ForgeError as error:
             if error.status in {403, 404}:
-                return []
+                return None
             raise
-        return found if isinstance(found, list) else []
 
     def _login(self, address: str) -> str | None:
         own = _NOREPLY.fullmatch(address)
