@@ -1,6 +1,10 @@
-"""Mutated and hostile files: a catalog or problems, never a traceback, always a place and a sentence."""
+"""Mutated and hostile files: a catalog or problems, never a traceback, always a place and a sentence.
+
+`SEATRIAL_FUZZ=50` tries fifty times as many.
+"""
 
 import json
+import os
 import re
 
 import yaml
@@ -11,6 +15,7 @@ from tests import harbour
 from seatrial import loading
 from seatrial.errors import InvalidDocuments, printable
 
+TIMES = int(os.environ.get("SEATRIAL_FUZZ", "1"))
 SNIPPETS = (
     "&a ", "*a", "<<: *a", "!!python/object:os.system ", "!!str ", "!x ", "- ", "? ", ": ", "---\n", "...\n",
     "{", "}", "[", "]", "|\n", ">-\n", "'", '"', "#", "%YAML 1.1\n", "\t", "\r\n", "\ufeff", "\x00", "\x1b[2J",
@@ -18,7 +23,11 @@ SNIPPETS = (
     "2026-03-16", "12:30:45", "{{run}}", "{{x}}", "{{", "}}", "\\", "\\u0000", "\n", "  ", "kind: case\n",
     "id: harbour\n", "type: world\n", "check: end_state\n", "[" * 50, "&a [*a]", "9" * 200, "x" * 2000,
     "{matches: '('}", "{schema: {type: 3}}", "{schema: {$ref: '#/x'}}", "{equals: 1, x: 2}", "{between: [1]}",
-    "(" * 2000, "a{99999999999}",
+    "(" * 2000, "a{99999999999}", "id: 010\n", "id: 🚢\n", "id: null\n", "id: 2026-03-16\n", "id: ../../x\n",
+    "../../etc/passwd", "~/x", "a\\b", "<<: [*a, *b]", "!!binary aGk=", "!!timestamp 2026-03-16", "!!set {a}",
+    "!!float 1", "%TAG ! x:\n",
+    "%YAML 9.9\n", "\U0010ffff", "\ufffe", "\ud800", "@", "`", "1" * 5000, "0o" + "7" * 300, "1_000", "+.inf", "-0",
+    "extends: take-a-berth\n", "abstract: true\n", "matrix: {a: [1, 2]}\n", "{{matrix.a}}", "matrix: {a: &x [*x]}\n",
 )  # fmt: skip
 
 FILES = harbour.FILES | {
@@ -135,24 +144,24 @@ def graftings(draw: st.DrawFn) -> dict[str, bytes]:
 
 
 @given(mutations())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400 * TIMES, deadline=None)
 def test_edited_files_are_read_or_told(files: dict[str, bytes]):
     holds(files)
 
 
 @given(graftings())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400 * TIMES, deadline=None)
 def test_documents_with_any_values_in_them_are_read_or_told(files: dict[str, bytes]):
     holds(files)
 
 
 @given(st.lists(st.sampled_from(SNIPPETS), max_size=40).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 * TIMES, deadline=None)
 def test_texts_of_what_yaml_is_made_of_are_read_or_told(text: str):
     holds({"cases/a.yaml": text.encode("utf-8", errors="replace")})
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 * TIMES, deadline=None)
 def test_any_bytes_are_read_or_told(data: bytes):
     holds({"cases/a.yaml": data})
