@@ -325,6 +325,11 @@ def test_nothing_is_written_over_what_is_there_or_with_check(source: Path, root:
         ("tasks.json", b"\xff\xfe", "tasks.json is no text in UTF-8"),
         ("tasks.json.gz", b"no gzip", "tasks.json.gz cannot be read"),
         ("tasks.json", b"[1, null, {}]", "holds no tasks of tau2 that can be imported"),
+        (
+            "tasks.json",
+            b'[{"id": 1, "expected_actions": [5], "domain": "x"}]',
+            "is not in the form of tau2: ",
+        ),
         ("config.yaml", b"a: [", "config.yaml:2:1: expected a value here"),
     ],
 )

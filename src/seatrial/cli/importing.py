@@ -67,7 +67,15 @@ def import_tasks(
 
     root = root or Path.cwd()
     person = _person(shape, person_url, person_model)
-    imported = FORMATS[shape](_read(source), agent or shape, person)
+    given = _read(source)
+    try:
+        imported = FORMATS[shape](given, agent or shape, person)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # Somewhere in the tasks stands something else than in those of this format.
+        raise UsageError(
+            f"{source} is not in the form of {shape}: {type(error).__name__}: {error}",
+            hint="SEATRIAL_DEBUG=1 shows where; leave the file out that is of another form",
+        ) from error
     if not imported.documents:
         raise UsageError(
             f"{source} holds no tasks of {shape} that can be imported",
