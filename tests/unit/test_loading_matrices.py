@@ -222,6 +222,27 @@ def test_texts_that_a_matrix_makes_are_bounded():
     assert f"a text has more than {bounds.MAX_FILLED} characters" in problem
 
 
+def test_a_matrix_beside_what_was_refused_is_not_looked_at():
+    (problem,) = told(CASE.replace("tags: [berth]", "tags: !!set [berth]"))
+
+    assert "the tag `!!set` is not allowed here" in problem
+
+
+@pytest.mark.parametrize("text", ["matrix: [a]", "matrix: text", "matrix: null"])
+def test_a_matrix_is_a_mapping(text: str):
+    (problem,) = told(CASE.replace(MATRIX, text + "\n"))
+
+    assert problem.startswith("cases/take.yaml:4:9: `matrix`: expected a mapping, found")
+
+
+def test_combinations_to_leave_out_have_a_form_too():
+    (problem,) = told(CASE.replace("    - {boat: heron, berth: second}\n", "    - heron\n"))
+
+    assert problem.startswith(
+        "cases/take.yaml:10:7: `exclude[0]`: expected a mapping, found the text `heron`"
+    )
+
+
 def test_expansions_are_written_by_nobody():
     (problem,) = told(harbour.CASE + "expansion: {of: x, values: {}}\n")
 

@@ -114,6 +114,15 @@ def test_an_abstract_document_that_nothing_extends_is_told():
     ]
 
 
+def test_abstract_is_true_or_false():
+    (problem,) = told({"cases/more.yaml": CHILD + "abstract: yes\n"})
+
+    assert (
+        problem
+        == "cases/more.yaml:6:11: `abstract`: expected `true` or `false`, found the text `yes`"
+    )
+
+
 def test_a_suite_cannot_name_an_abstract_case():
     base = "kind: case\nid: any\nabstract: true\n"
     child = CHILD.replace("extends: take-a-berth", "extends: any") + "\n"
@@ -220,8 +229,9 @@ def test_a_key_that_got_lost_above_is_not_missed_below():
 
 def test_what_is_put_together_is_bounded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(resolving, "MAX_REUSED", 20)
+    more = "---\n".join([CHILD, *(CHILD.replace("another", f"another-{n}") for n in range(50))])
 
-    (problem,) = told({"cases/more.yaml": CHILD})
+    (problem,) = told({"cases/more.yaml": more})
 
     assert problem.startswith("cases/more.yaml:1:1: with all that is inherited and expanded")
 

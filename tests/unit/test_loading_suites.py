@@ -59,6 +59,18 @@ def test_suites_are_taken_in_through_each_other():
     assert cases(catalog, "weekly") == ["urgent", "take-a-berth", "weather-in-turns"]
 
 
+def test_suites_that_take_each_other_in_twice_over_do_not_grow():
+    """Each twice as often as the one before: 2^40 entries, were they counted."""
+    text = "---\n".join(
+        f"kind: suite\nid: s{n}\ncases: [{{suite: s{n + 1}}}, {{suite: s{n + 1}}}]\n"
+        for n in range(40)
+    )
+
+    catalog = load({"suites/many.yaml": text + "---\nkind: suite\nid: s40\ncases: [urgent]\n"})
+
+    assert catalog.suites["s0"].cases == ("urgent",)
+
+
 def test_a_circle_of_suites_is_told_at_each_of_them():
     back = harbour.SUITE.replace("  - take-a-berth\n", "  - suite: nightly\n")
 

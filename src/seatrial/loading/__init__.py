@@ -26,9 +26,9 @@ def load(files: Mapping[str, bytes]) -> Catalog:
         InvalidDocuments: with every problem of every file, those of `read_tree` among them.
     """
     # Whoever only asks which files there are needs no models of documents.
+    from seatrial.loading.defaults import is_defaults  # noqa: PLC0415
     from seatrial.loading.library import Library  # noqa: PLC0415
     from seatrial.loading.resolving import resolve  # noqa: PLC0415
-    from seatrial.loading.reuse import is_defaults  # noqa: PLC0415
     from seatrial.loading.rules import broken_rules  # noqa: PLC0415
 
     library = Library()

@@ -21,7 +21,6 @@ from seatrial.documents import (
     Payloads,
     Persona,
     PriceList,
-    Selector,
     Server,
     Source,
     Suite,
@@ -30,16 +29,19 @@ from seatrial.documents import (
 from seatrial.documents.language import VERSION_KEY
 from seatrial.documents.placeholders import TRIAL_NAMES
 from seatrial.errors import Problem
+from seatrial.loading.defaults import DEFAULTS
 from seatrial.loading.migrations import is_older, why_not_read
 from seatrial.loading.mistakes import MOST_TOLD, Mistake, placed, told
 from seatrial.loading.origins import Layer, Origin
 from seatrial.loading.places import FilePlaces, Places
 from seatrial.loading.reading import REFUSED, Raw, read
-from seatrial.loading.reuse import DEFAULTS, Inherited, Reuse, Written
+from seatrial.loading.reuse import Reuse
 from seatrial.loading.syntax import shown
 from seatrial.loading.trails import Model
+from seatrial.loading.unfolding import unfolded
 from seatrial.loading.variants import expanded
 from seatrial.loading.wording import listed, missing_key, mistakes, not_among
+from seatrial.loading.written import Inherited, Written
 from seatrial.state.validate import world_problems
 
 _MODELS: dict[str, Model | None] = {"case": Case, "suite": Suite, "arm": Arm, "fixture": None}
@@ -115,10 +117,10 @@ class Library:
         where = FilePlaces(data, path)
         for raw in file.documents:
             places = Places(where, raw.index, raw.start)
-            problems += placed(self.reuse.add_defaults(raw, places, file.holes), places)
+            problems += placed(self.reuse.defaults.add(raw, places, file.holes), places)
         if problems:
             self.complete = False
-            self.reuse.lose_defaults(path)
+            self.reuse.defaults.lose(path)
         self.problems += told(problems)
 
     def add(self, path: str, data: bytes) -> None:
@@ -258,7 +260,7 @@ class Library:
                     by_kind["case"][case.id] = case
                     sources["case", case.id] = sources[kind, id]
             elif isinstance(draft.document, Suite):
-                suite, places = self._unfolded(draft, draft.document)
+                suite, places = unfolded(draft.document, draft.places, self._suite)
                 by_kind[kind][id] = suite
                 sources[kind, id] = Source(draft.path, places, places.files)
             else:
@@ -271,32 +273,10 @@ class Library:
             sources=sources,
         )
 
-    def _unfolded(self, draft: Draft, suite: Suite) -> tuple[Suite, Places]:
-        """A suite with the entries of the suites that it takes in, each in its place and with its place."""
-        own: dict[str, Any] = {}
-        parts: dict[str | int, Origin] = {}
-        for key, entries in (("cases", suite.cases), ("must_tie", suite.must_tie)):
-            if any(isinstance(entry, Selector) and entry.suite for entry in entries):
-                found = list(self._entries(draft.places, key, entries, (suite.id,)))
-                own[key] = tuple(entry for entry, _ in found)
-                inner: dict[str | int, Origin] = {i: origin for i, (_, origin) in enumerate(found)}
-                parts[key] = Origin(draft.places, (key,), inner)
-        if not own:
-            return suite, draft.places
-        places = Origin(draft.places, (), parts).woven(draft.places)
-        return suite.model_copy(update=own), places
-
-    def _entries(
-        self, places: Places, key: str, entries: tuple[str | Selector, ...], above: tuple[str, ...]
-    ) -> Iterator[tuple[str | Selector, Origin]]:
-        for index, entry in enumerate(entries):
-            if isinstance(entry, str) or entry.suite is None:
-                yield entry, Origin(places, (key, index))
-                continue
-            draft = self.drafts.get(("suite", entry.suite))
-            if draft and isinstance(draft.document, Suite) and entry.suite not in above:
-                inner = draft.document.cases
-                yield from self._entries(draft.places, "cases", inner, (*above, entry.suite))
+    def _suite(self, id: str) -> tuple[Suite, Places] | None:
+        draft = self.drafts.get(("suite", id))
+        found = draft.document if draft else None
+        return (found, draft.places) if draft and isinstance(found, Suite) else None
 
     def variants_of(self, case: Case) -> tuple[Case, ...]:
         """The cases that a written one stands for; itself as long as its payloads cannot be told."""

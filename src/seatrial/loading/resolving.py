@@ -13,7 +13,7 @@ from seatrial.loading.mistakes import MOST_TOLD, Mistake, cut, placed, told
 from seatrial.loading.origins import Layer, weight
 from seatrial.loading.places import Places
 from seatrial.loading.price_lists import priced
-from seatrial.loading.reuse import Inherited, Written
+from seatrial.loading.written import Inherited, Written
 
 
 def resolve(library: Library) -> None:

@@ -8,77 +8,19 @@ from functools import reduce
 from typing import Any
 
 from seatrial.documents import KINDS, Kind
-from seatrial.documents.defaults import ALLOWED, MODELS
 from seatrial.loading.bounds import MAX_PARENTS
+from seatrial.loading.defaults import FolderDefaults
 from seatrial.loading.mistakes import Mistake, closest, cut
-from seatrial.loading.origins import Layer, Origin, merged
+from seatrial.loading.origins import Layer, merged
 from seatrial.loading.places import Places
 from seatrial.loading.price_lists import named_list
-from seatrial.loading.reading import REFUSED, Raw, read
+from seatrial.loading.reading import REFUSED, read
 from seatrial.loading.syntax import shown
-from seatrial.loading.trails import keys
-
-DEFAULTS = "defaults.yaml"
-"""The name of a file that holds what the documents of its folder inherit."""
-
-
-def is_defaults(path: str) -> bool:
-    """Whether a file at this path holds what its folder inherits."""
-    return path.rpartition("/")[2] == DEFAULTS
-
+from seatrial.loading.written import Inherited, Written
 
 _OWN = ("extends", "abstract")
 """Keys of a document that are no part of what it comes to."""
 _NEVER_INHERITED = ("id", *_OWN)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Written:
-    """A document as it was written, before anything is inherited."""
-
-    kind: Kind
-    id: str
-    value: dict[str, Any]
-    places: Places
-    sound: bool
-    """Nothing in it was refused."""
-    odd: bool
-    """It may hold a placeholder that not every document knows."""
-    refers: bool
-    """It may hold a schema that refers to another."""
-    holes: Mapping[int, Any] = field(default_factory=dict)
-    """Mappings that lost a key when they were read, by identity."""
-
-    @property
-    def path(self) -> str:
-        """The file that it stands in."""
-        return self.places.file.path
-
-    @property
-    def folder(self) -> str:
-        """The folder of the file."""
-        return self.path.rpartition("/")[0]
-
-    @property
-    def layer(self) -> Layer:
-        """Its value, with itself as the origin."""
-        return Layer(self.value, Origin(self.places))
-
-    @property
-    def abstract(self) -> bool:
-        """It is only there to be extended."""
-        return self.value.get("abstract") is True
-
-
-@dataclass(frozen=True, slots=True)
-class Inherited:
-    """What a document comes to with all that it inherits."""
-
-    layer: Layer
-    holes: Mapping[int, Any]
-    sound: bool
-    odd: bool
-    refers: bool
 
 
 @dataclass(slots=True)
@@ -86,70 +28,9 @@ class Reuse:
     """The documents that may be extended, and the defaults of every folder."""
 
     _written: dict[tuple[Kind, str], Written] = field(default_factory=dict)
-    _defaults: dict[str, Written] = field(default_factory=dict)
-    """Folder → what holds there."""
-    _lost: set[str] = field(default_factory=set)
-    """Folders whose defaults cannot be read."""
+    defaults: FolderDefaults = field(default_factory=FolderDefaults)
     extended: set[tuple[Kind, str]] = field(default_factory=set)
     """The documents that some other extends."""
-
-    # --- defaults ---
-
-    def add_defaults(self, raw: Raw, places: Places, holes: Mapping[int, Any]) -> Iterator[Mistake]:
-        """Note what a `defaults.yaml` says, but for what may have no default."""
-        value = raw.value
-        if not isinstance(value, dict):
-            if value is not REFUSED:
-                message = f"defaults are a mapping, found {shown(value)}"
-                yield Mistake((), message, "Write `kind: defaults` and `case: …`", "wrong-type")
-            return
-        folder = places.file.path.rpartition("/")[0]
-        if folder in self._defaults:
-            yield Mistake((), "a folder has its defaults in one document", "Join them", "defaults")
-            return
-        if value.get("kind") != "defaults":
-            message = f"a file called `{DEFAULTS}` holds what its folder inherits: `kind: defaults`"
-            steps = ("kind",) if "kind" in value else ()
-            yield Mistake(steps, message, "Give another document another file name", "defaults")
-            return
-        kept: dict[str, Any] = {}
-        for section, given in value.items():
-            if section == "kind":
-                continue
-            if section not in ALLOWED:
-                yield _unknown((section,), section, list(ALLOWED))
-            elif not isinstance(given, dict):
-                if given is not REFUSED:
-                    message = f"`{section}`: expected a mapping, found {shown(given)}"
-                    yield Mistake((section,), message, code="wrong-type")
-            else:
-                for key in given:
-                    if key not in ALLOWED[section]:
-                        yield _no_default(section, key)
-                kept[section] = {k: v for k, v in given.items() if k in ALLOWED[section]}
-                if id(given) in holes:
-                    holes = {**holes, id(kept[section]): kept[section]}
-        sound = raw.sound
-        self._defaults[folder] = Written("case", "", kept, places, sound, True, True, holes)
-
-    def lose_defaults(self, path: str) -> None:
-        """Note that a `defaults.yaml` cannot be read: what its folder inherits is not known."""
-        self._lost.add(path.rpartition("/")[0])
-
-    def _has_lost(self, folder: str) -> bool:
-        return any(folder == lost or folder.startswith(f"{lost}/") for lost in self._lost)
-
-    def defaults_of(self, folder: str, section: str) -> Iterator[Written]:
-        """The defaults of a folder and of those around it that say something of a kind, the nearest last."""
-        if not self._defaults:
-            return
-        parts = folder.split("/")
-        for end in range(1, len(parts) + 1):
-            found = self._defaults.get("/".join(parts[:end]))
-            if found is not None and section in found.value:
-                yield found
-
-    # --- documents ---
 
     def concerns(self, value: Mapping[str, Any], path: str) -> bool:
         """Whether a document comes to something else than what it says."""
@@ -158,9 +39,9 @@ class Reuse:
         if "extends" in value or "abstract" in value or "matrix" in value or named_list(value):
             return True
         folder = path.rpartition("/")[0]
-        if self._has_lost(folder):
+        if self.defaults.has_lost(folder):
             return True
-        return any(True for _ in self.defaults_of(folder, _section([value])))
+        return any(True for _ in self.defaults.of(folder, _section([value])))
 
     def add(self, written: Written) -> None:
         """Note a document of which `concerns` says so."""
@@ -184,7 +65,7 @@ class Reuse:
         layers: list[Layer] = []
         sources = list(line)
         for folder in dict.fromkeys(written.folder for written in reversed(line)):
-            for defaults in self.defaults_of(folder, section):
+            for defaults in self.defaults.of(folder, section):
                 if defaults not in sources:
                     sources.append(defaults)
                     layers.append(defaults.layer.of(section))
@@ -192,7 +73,7 @@ class Reuse:
         layers += [w.layer.without(_NEVER_INHERITED, holes) for w in reversed(line[1:])]
         layers.append(document.layer.without(_OWN, holes))
         layer = reduce(lambda below, above: merged(below, above, holes), layers)
-        lost = any(self._has_lost(source.folder) for source in line)
+        lost = any(self.defaults.has_lost(source.folder) for source in line)
         if lost:
             holes[id(layer.value)] = layer.value
         return Inherited(
@@ -310,21 +191,6 @@ def _section(values: list[Mapping[str, Any]]) -> str:
     if kind != "fixture":
         return str(kind)
     return next((str(value["type"]) for value in values if "type" in value), "fixture")
-
-
-def _unknown(steps: tuple[str, ...], key: str, known: list[str]) -> Mistake:
-    guess = closest(key, known)
-    message = f"unknown key `{cut(key)}`" + (f"; did you mean `{guess}`?" if guess else "")
-    hint = "" if guess else f"Known here: {', '.join(known)}"
-    return Mistake(steps, message, hint, "unknown-key", on_key=True)
-
-
-def _no_default(section: str, key: str) -> Mistake:
-    if not any(key in keys(model) for model in MODELS[section]):
-        return _unknown((section, key), key, list(ALLOWED[section]))
-    hint = f"A default may have: {', '.join(ALLOWED[section])}"
-    message = f"`{cut(key)}` has no default: each {section} says it itself, or extends another"
-    return Mistake((section, key), message, hint, "no-default", on_key=True)
 
 
 def _missing(kind: Kind, id: str, known: Mapping[tuple[Kind, str], Places]) -> Mistake:
