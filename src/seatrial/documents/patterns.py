@@ -91,6 +91,8 @@ def _fits(parts: list[str], names: list[str]) -> bool:
     Followed side by side are all ways in which the names so far can fit: trying them one after the other takes a time
     that grows with the power of the number of `**`.
     """
+    if parts[0] != "**" and not fnmatchcase(names[0], parts[0]):
+        return False  # most files of a repository lie in another folder
     reached = {0}
     for name in names:
         waiting = _over_folders(parts, reached)

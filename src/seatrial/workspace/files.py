@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,9 +90,10 @@ class SourceFiles:
         """The files that a pattern with wildcards fits, sorted."""
         return tuple(sorted(path for path in self.known() if matches(pattern, path)))
 
-    def named(self, patterns: Iterable[str]) -> tuple[str, ...]:
-        """The files that any of the patterns fits, sorted."""
-        known = None
+    def named(
+        self, patterns: Iterable[str], known: Collection[str] | None = None
+    ) -> tuple[str, ...]:
+        """The files that any of the patterns fits, sorted; `known` are the files there are, where they are known."""
         files: set[str] = set()
         for pattern in patterns:
             if is_literal(pattern):
@@ -113,7 +114,10 @@ class SourceFiles:
         return hashed(within(self.root / path, self.home))[0]
 
     def _by_component(self, arm: Arm) -> dict[str, tuple[str, ...]]:
-        return {component: self.named(named) for component, named in patterns(arm).items()}
+        components = patterns(arm)
+        wild = any(not is_literal(p) for named in components.values() for p in named)
+        known = self.known() if wild else None
+        return {component: self.named(named, known) for component, named in components.items()}
 
     def _expanded(self, path: str) -> Iterator[str]:
         """A file itself; for a folder (or a link to one) the files in it that git does not ignore."""
