@@ -364,3 +364,29 @@ def test_a_file_of_defaults_that_cannot_be_read_is_told_alone():
     assert found == [
         "cases/defaults.yaml:3:1: expected `,` or `}` in the mapping that starts at 2:7"
     ]
+
+
+def test_the_version_of_the_language_is_inherited_by_nobody():
+    versioned = "schema_version: 1\n"
+
+    catalog = load(
+        {
+            "cases/defaults.yaml": versioned + DEFAULTS,
+            "cases/take.yaml": versioned + BARE,
+            "cases/talk.yaml": versioned + harbour.TALK,
+            "cases/more.yaml": CHILD,
+            "cases/calm.yaml": CHILD.replace("take-a-berth", "weather-in-turns").replace(
+                "take-another", "calm").replace("task: Berth b-1, please.\n", ""),
+        }
+    )  # fmt: skip
+
+    for case in catalog.cases.values():
+        assert "schema_version" not in case.model_fields_set, case.id
+
+
+def test_defaults_of_a_newer_language_are_told():
+    (problem,) = told(
+        {"cases/defaults.yaml": DEFAULTS.replace("case:", "schema_version: 99\ncase:")}
+    )
+
+    assert problem.startswith("cases/defaults.yaml:2:17: ")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from seatrial.documents.arm import Arm
 from seatrial.documents.base import Part
 from seatrial.documents.case import Case
+from seatrial.documents.language import CURRENT
 from seatrial.documents.persona import Persona
 from seatrial.documents.server import Server
 from seatrial.documents.suite import Suite
@@ -51,6 +52,8 @@ class Defaults(Part):
     """
 
     kind: Literal["defaults"]
+    schema_version: StrictInt | None = Field(default=None, ge=1, le=CURRENT)
+    """The version of the language that the file is written in; the first, when left out."""
     case: dict[str, Any] = Field(default_factory=dict)
     """For cases."""
     suite: dict[str, Any] = Field(default_factory=dict)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seatrial.documents.defaults import ALLOWED, MODELS
+from seatrial.documents.language import VERSION_KEY
+from seatrial.loading.migrations import why_not_read
 from seatrial.loading.mistakes import Mistake, closest, cut
 from seatrial.loading.places import Places
 from seatrial.loading.reading import REFUSED, Raw
@@ -31,6 +33,11 @@ class FolderDefaults:
     _lost: set[str] = field(default_factory=set)
     """Folders whose defaults cannot be read."""
 
+    @property
+    def empty(self) -> bool:
+        """There is no such file."""
+        return not self._by_folder and not self._lost
+
     def add(self, raw: Raw, places: Places, holes: Mapping[int, Any]) -> Iterator[Mistake]:
         """Note what a `defaults.yaml` says, but for what may have no default."""
         value = raw.value
@@ -48,9 +55,12 @@ class FolderDefaults:
             steps = ("kind",) if "kind" in value else ()
             yield Mistake(steps, message, "Give another document another file name", "defaults")
             return
+        if wrong := why_not_read(value.get(VERSION_KEY, 1)):
+            yield Mistake((VERSION_KEY,), *wrong)
+            return
         kept: dict[str, Any] = {}
         for section, given in value.items():
-            if section == "kind":
+            if section in ("kind", VERSION_KEY):
                 continue
             if section not in ALLOWED:
                 yield _unknown((section,), section, list(ALLOWED))

@@ -32,7 +32,6 @@ from seatrial.errors import Problem
 from seatrial.loading.defaults import DEFAULTS
 from seatrial.loading.migrations import is_older, why_not_read
 from seatrial.loading.mistakes import MOST_TOLD, Mistake, placed, told
-from seatrial.loading.origins import Layer, Origin
 from seatrial.loading.places import FilePlaces, Places
 from seatrial.loading.reading import REFUSED, Raw, read
 from seatrial.loading.reuse import Reuse
@@ -41,7 +40,7 @@ from seatrial.loading.trails import Model
 from seatrial.loading.unfolding import unfolded
 from seatrial.loading.variants import expanded
 from seatrial.loading.wording import listed, missing_key, mistakes, not_among
-from seatrial.loading.written import Inherited, Written
+from seatrial.loading.written import Written
 from seatrial.state.validate import world_problems
 
 _MODELS: dict[str, Model | None] = {"case": Case, "suite": Suite, "arm": Arm, "fixture": None}
@@ -172,19 +171,28 @@ class Library:
             if fresh:
                 self.reuse.add(written)
             return found
-        alone = Inherited(Layer(value, Origin(places)), holes, sound, odd, refers)
-        return found + self.fit(alone, path, places)
+        found += self.fit(value, holes, places, sound=sound, odd=odd, refers=refers)
+        return found
 
-    def fit(self, what: Inherited, path: str, places: Places) -> list[Mistake]:
+    def fit(
+        self,
+        value: dict[str, Any],
+        holes: Mapping[int, Any],
+        places: Places,
+        *,
+        sound: bool,
+        odd: bool,
+        refers: bool,
+    ) -> list[Mistake]:
         """Make a draft of a document when all of it is right by itself; else what is wrong."""
-        document, found = returned(self._fitting(what))
+        document, found = returned(self._fitting(value, holes, sound=sound))
         if document is None:
             self.complete = False
             return found
         # No text of a suite may hold any placeholder, and there are few suites.
-        value = what.layer.value if what.odd or document.kind == "suite" else None
+        kept = value if odd or document.kind == "suite" else None
         self.drafts[document.kind, document.id] = Draft(
-            document.kind, document, path, places, value, what.refers
+            document.kind, document, places.file.path, places, kept, refers
         )
         self._forget()
         return found
@@ -193,9 +201,10 @@ class Library:
         self._by_model.clear()
         self._catalog = None
 
-    def _fitting(self, what: Inherited) -> Generator[Mistake, None, Document | None]:
+    def _fitting(
+        self, value: dict[str, Any], holes: Mapping[int, Any], *, sound: bool
+    ) -> Generator[Mistake, None, Document | None]:
         """The document, when all of it is right by itself and its id is its own."""
-        value, holes = what.layer.value, what.holes
         model = yield from _model_of(value, holes)
         if model is None:
             return None
@@ -203,12 +212,12 @@ class Library:
             document = model.model_validate(value)
         except ValidationError as error:
             found = mistakes(model, error, holes)
-            if not found and what.sound:  # an error is never dropped without another in its place
+            if not found and sound:  # an error is never dropped without another in its place
                 found = [Mistake((), f"does not fit: {error.errors()[0]['msg']}")]
             yield from found
             return None
         assert isinstance(document, Document)
-        return document if what.sound else None
+        return document if sound else None
 
     def _register(self, value: dict[str, Any], places: Places) -> Generator[Mistake, None, bool]:
         """Note the document's id; false when there is one of its kind and id already."""

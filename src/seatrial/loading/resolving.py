@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from seatrial.errors import Problem
 from seatrial.loading.bounds import LONGEST_ID, MAX_FILLED, MAX_REUSED
@@ -112,8 +112,15 @@ class _Resolving:
             )
             yield Mistake((), message, "Inherit less, or expand less", "too-large").placed(places)
             return
-        whole = replace(inherited, layer=layer)
-        yield from placed(self.library.fit(whole, written.path, places), places)
+        wrong = self.library.fit(
+            layer.value,
+            inherited.holes,
+            places,
+            sound=inherited.sound,
+            odd=inherited.odd,
+            refers=inherited.refers,
+        )
+        yield from placed(wrong, places)
 
     def _unusable_id(self, id: str, places: Places) -> Iterator[Mistake]:
         """Note the id of an expansion, unless it is too long or another's."""

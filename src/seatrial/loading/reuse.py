@@ -8,6 +8,7 @@ from functools import reduce
 from typing import Any
 
 from seatrial.documents import KINDS, Kind
+from seatrial.documents.language import VERSION_KEY
 from seatrial.loading.bounds import MAX_PARENTS
 from seatrial.loading.defaults import FolderDefaults
 from seatrial.loading.mistakes import Mistake, closest, cut
@@ -18,7 +19,7 @@ from seatrial.loading.reading import REFUSED, read
 from seatrial.loading.syntax import shown
 from seatrial.loading.written import Inherited, Written
 
-_OWN = ("extends", "abstract")
+_OWN = ("extends", "abstract", VERSION_KEY)
 """Keys of a document that are no part of what it comes to."""
 _NEVER_INHERITED = ("id", *_OWN)
 
@@ -38,6 +39,8 @@ class Reuse:
             return False  # which is told
         if "extends" in value or "abstract" in value or "matrix" in value or named_list(value):
             return True
+        if self.defaults.empty:
+            return False
         folder = path.rpartition("/")[0]
         if self.defaults.has_lost(folder):
             return True
