@@ -35,6 +35,7 @@ fi
 seatrial plan "${choice[@]}" "${against[@]}" || fail $? "seatrial plan"
 seatrial run "${choice[@]}" "${against[@]}" "--out=$work/run"
 code=$?
+emptied "$summary"
 test $code -eq 0 || test $code -eq 3 || fail $code "seatrial run" # 3: no trial was valid; the gate says so
 
 seatrial gate "$work/run" "${against[@]}" "--json=$work/ruling.json"

@@ -39,13 +39,18 @@ esac
 there="$(realpath -m -- "$SEATRIAL_SHARDS")"
 cd -- "$SEATRIAL_ROOT" || no_ruling 2 "there is no folder $(printf '%q' "$SEATRIAL_ROOT")"
 
-# A folder for each artifact, `…-3-of-4-attempt-1`: of each shard of this plan the newest attempt.
+# A folder for each artifact: of each shard of this plan the newest attempt. No other name counts, and no attempt that there
+# was not yet, so that nobody who can upload takes a shard's place.
 shards="$(printf '%s' "$SEATRIAL_MATRIX" | grep -o '"[0-9]*/[0-9]*"' | tr -d '"')"
 test -n "$shards" || no_ruling 4 "the job that plans named no shards"
 folders=()
 for shard in $shards; do
-    newest="$(find "$there" -mindepth 1 -maxdepth 1 -type d \
-        -name "*-${shard/\//-of-}-attempt-*" 2> /dev/null | sort -V | tail -n 1)"
+    newest=""
+    for ((attempt = ${GITHUB_RUN_ATTEMPT:-1}; attempt > 0; attempt--)); do
+        newest="$there/seatrial-shard-${shard/\//-of-}-attempt-$attempt"
+        test -d "$newest" && test ! -L "$newest" && break
+        newest=""
+    done
     if test -n "$newest"; then
         folders+=("$newest")
     else

@@ -27,7 +27,7 @@ take_secrets() { # the lines NAME=VALUE of the secret, into this step's environm
                 fail 2 "line $number of the secret SEATRIAL_ENV sets $name, which is not an agent's"
                 ;;
         esac
-        printf '::%s::\n::add-mask::%s\n::stop-commands::%s\n' "$silence" "${line#*=}" "$silence"
+        order add-mask "${line#*=}"
         export "$name=${line#*=}"
         SEATRIAL_SECRETS+="$name "
     done <<< "$SEATRIAL_ENV"
@@ -46,6 +46,7 @@ test -n "$SEATRIAL_BASELINE" && choice+=("--baseline=$SEATRIAL_BASELINE")
 
 seatrial run "${choice[@]}" "--shard=$SEATRIAL_SHARD" "--out=$work/run"
 code=$?
+emptied "$summary"
 test $code -eq 0 || test $code -eq 3 || fail $code "seatrial run ended with exit code $code" # 3: no trial was valid
 seatrial scan "$work/run" || fail 1 "the run is not uploaded: it may hold a secret"
 put_output run "$work/run"

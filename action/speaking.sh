@@ -8,6 +8,11 @@ summary="$GITHUB_STEP_SUMMARY"
 work="$(mktemp -d "$RUNNER_TEMP/seatrial-XXXXXXXX")" || exit 4
 python="${SEATRIAL_PYTHON:-$RUNNER_TEMP/seatrial-venv/bin/python}"
 
+commands=()
+for name in GITHUB_ENV GITHUB_PATH GITHUB_STATE; do
+    test -n "${!name:-}" && commands+=("${!name}")
+done
+
 # Through these the agent under test could speak to the runner or to the forge.
 unset GITHUB_OUTPUT GITHUB_STEP_SUMMARY GITHUB_ENV GITHUB_PATH GITHUB_STATE GITHUB_TOKEN GH_TOKEN
 for name in "${!ACTIONS_@}"; do unset "$name"; done
@@ -17,19 +22,39 @@ seatrial() { "$python" -I -m seatrial "$@"; }
 
 random() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
 
-put_output() { # name value
+said=""
+put_output() { # name value; written when the step ends, so that nobody else says any
     local end
     end="end-$(random)"
-    printf '%s<<%s\n%s\n%s\n' "$1" "$end" "$2" "$end" >> "$output"
+    said+="$1<<$end"$'\n'"$2"$'\n'"$end"$'\n'
+}
+
+emptied() { # files of the runner's, whatever somebody who ran here as the same user put there
+    local file
+    for file in "$@"; do
+        rm -rf -- "$file" && : > "$file"
+    done
 }
 
 silence="$(random)"
 printf '::stop-commands::%s\n' "$silence"
+escaped() { # the data of a command: the runner reads %25, %0D and %0A as what they stand for
+    local text="${1//%/%25}"
+    text="${text//$'\r'/%0D}"
+    printf '%s' "${text//$'\n'/%0A}"
+}
+
+order() { # command, data
+    printf '::%s::\n::%s::%s\n::stop-commands::%s\n' "$silence" "$1" "$(escaped "$2")" "$silence"
+}
+
 tell() { # level message
-    printf '::%s::\n::%s::%s\n::stop-commands::%s\n' "$silence" "$1" "${2//$'\n'/ }" "$silence"
+    order "$1" "${2//[$'\n\r']/ }"
 }
 
 leave() { # exit code
+    emptied "${commands[@]}" "$output"
+    printf '%s' "$said" > "$output"
     printf '::%s::\n' "$silence"
     exit "$1"
 }

@@ -28,6 +28,7 @@ class Step:
     code: int
     log: str
     outputs: dict[str, str]
+    summary: str
 
 
 def step(
@@ -80,7 +81,8 @@ def step(
         while (inner := next(lines)) != end:
             value.append(inner)
         said[name] = "\n".join(value)
-    return Step(done.returncode, done.stdout + done.stderr, said)
+    told = summary.read_text(encoding="utf-8")
+    return Step(done.returncode, done.stdout + done.stderr, said, told)
 
 
 # --- plan ---
@@ -258,6 +260,38 @@ def test_run_without_a_valid_trial_is_handed_on_for_the_gate_to_say_so(
     assert done.outputs["run"]
 
 
+def test_mask_is_of_the_value_also_where_the_runner_takes_its_end_for_an_escape(
+    leaking: WorkTree, python: Path
+):
+    done = shard(leaking, python, "AGENT_KEY=k3y%0Aof the%25agent")
+
+    assert "::add-mask::k3y%250Aof the%2525agent" in done.log.splitlines(), done.log
+
+
+def test_agent_that_finds_the_files_of_the_runners_commands_sets_nothing(
+    leaking: WorkTree, python: Path
+):
+    """They lie in a folder that whoever runs as the same user can list."""
+    leaking.write(
+        {
+            "desk_agent.py": _LEAKS % ""
+            + """
+from pathlib import Path
+
+for name in ("output", "commands", "summary"):
+    file = Path(os.environ["HOME"]) / name
+    file.write_text(file.read_text() + "run=/etc\\nLD_PRELOAD=/tmp/planted.so\\n<img src=//example.org>\\n")
+"""
+        }
+    )
+
+    done = shard(leaking, python, "AGENT_KEY=k3y=of the agent")
+
+    assert set(done.outputs) == {"run", "name"}, done.log
+    assert "etc" not in done.outputs["run"]
+    assert done.summary == ""
+
+
 def test_run_in_which_a_secret_is_hidden_is_not_handed_on(leaking: WorkTree, python: Path):
     leaking.write({"desk_agent.py": _LEAKS % ("ghp_" + "a1" * 18)})
 
@@ -312,7 +346,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory, python: Path) -> Path:
             "--trials",
             "5",
             "--out",
-            f"shards/s-{number}-of-2-attempt-1",
+            f"shards/seatrial-shard-{number}-of-2-attempt-1",
         )
         code, _, said = seatrial(tree.root, "run", *choice, *words)
         assert code == 0, said
@@ -325,7 +359,7 @@ def rule(parts: Path, folder: Path, python: Path, *, result: str = "success", **
         "state": "ready", "matrix": '{"shard": ["1/2", "2/2"]}', "plan-result": "success",
         "shard-result": result, "baseline": str(parts / "released"), "shards": str(folder), **given,
     }  # fmt: skip
-    return step("rule", parts, python, inputs)
+    return step("rule", parts, python, inputs, GITHUB_RUN_ATTEMPT="10")
 
 
 @pytest.fixture
@@ -346,21 +380,39 @@ def test_of_each_shard_the_newest_attempt_counts_and_no_other_plan(
     parts: Path, left: Path, python: Path
 ):
     for number in (2, 10):
-        shutil.copytree(left / "s-1-of-2-attempt-1", left / f"s-1-of-2-attempt-{number}")
-    for broken in ("s-1-of-2-attempt-1", "s-1-of-2-attempt-2"):
+        shutil.copytree(
+            left / "seatrial-shard-1-of-2-attempt-1",
+            left / f"seatrial-shard-1-of-2-attempt-{number}",
+        )
+    for broken in ("seatrial-shard-1-of-2-attempt-1", "seatrial-shard-1-of-2-attempt-2"):
         (left / broken / "run.json").write_text("{}", encoding="utf-8")
-    shutil.copytree(left / "s-2-of-2-attempt-1", left / "s-2-of-3-attempt-9")
+    shutil.copytree(
+        left / "seatrial-shard-2-of-2-attempt-1", left / "seatrial-shard-2-of-3-attempt-9"
+    )
 
     done = rule(parts, left, python)
 
     assert (done.code, done.outputs["ruling"]) == (0, "open"), done.log
 
 
+@pytest.mark.parametrize(
+    "name", ["seatrial-shard-2-of-2-attempt-11", "seatrial-shard-z-2-of-2-attempt-1"]
+)
+def test_nobody_takes_the_place_of_a_shard_by_another_name_or_an_attempt_to_come(
+    parts: Path, left: Path, python: Path, name: str
+):
+    (left / "seatrial-shard-2-of-2-attempt-1").rename(left / name)
+
+    done = rule(parts, left, python)
+
+    assert (done.code, done.outputs["ruling"]) == (3, "undecided"), done.log
+
+
 @pytest.mark.parametrize("result", ["success", "failure", "cancelled"])
 def test_missing_shard_is_undecided_however_its_job_ended(
     parts: Path, left: Path, python: Path, result: str
 ):
-    shutil.rmtree(left / "s-2-of-2-attempt-1")
+    shutil.rmtree(left / "seatrial-shard-2-of-2-attempt-1")
 
     done = rule(parts, left, python, result=result)
 
