@@ -121,6 +121,19 @@ def test_ruling_of_a_fork_is_told_as_its_own_and_opens_no_gate(
     assert "seatrial run --suite" not in comment["body"]  # nobody is to type what a fork says
 
 
+def test_what_is_too_long_in_every_way_is_cut_and_told(hub: Hub, packed: dict[str, bytes]):
+    told = json.loads(packed["closed"])
+    told["ruling"]["headline"] = "Closed: 🚲`" * 500_000
+    told["concerns"] = told["concerns"] * 200_000
+    uploaded(hub, zipped({"told.json": json.dumps(told).encode()}))
+
+    done = relay()
+
+    assert done.exit_code == 0, done.output
+    assert len(hub.status(SELF)["description"].encode("utf-16-le")) <= 2 * 140
+    assert hub.comments[0]["body"].count("**rent**") == 1
+
+
 def test_second_run_of_a_fork_keeps_its_one_comment_up_to_date(hub: Hub, packed: dict[str, bytes]):
     uploaded(hub, zipped({"told.json": packed["closed"]}))
     relay()

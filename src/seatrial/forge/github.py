@@ -207,6 +207,7 @@ def _short(text: str) -> str:
     text = " ".join(text.split())
     if len(text.encode("utf-16-le", "replace")) // 2 <= _LONGEST_TEXT:
         return text
+    text = text[:_LONGEST_TEXT]  # whoever wrote it may have written megabytes
     while len(text.encode("utf-16-le", "replace")) // 2 > _LONGEST_TEXT - 1:
         text = text[:-1]
     return text + "…"

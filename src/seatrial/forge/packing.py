@@ -83,7 +83,7 @@ class Packed(BaseModel):
         return Told(
             ruling=self.ruling,
             comparison=self.comparison,
-            cases=[by_id[case] for case in self.concerns if case in by_id],
+            cases=[by_id[case] for case in dict.fromkeys(self.concerns) if case in by_id],
             commands=self.commands if trusted else {},
             report=report,
             revision=self.revision,
