@@ -350,10 +350,30 @@ def test_all_refusals_are_named_at_once(tree: WorkTree):
         ("annalogin", True),
         ("Ann Author <other@example.com>", True),
         ("Other <12+AnnaLogin@users.noreply.example.com>", True),
+        ("Other <annalogin@users.noreply.example.com>", True),
+        ("annalogin@users.noreply.example.com.", True),
+        ("Ann\u200b Author <other@example.com>", True),
+        ("Other <12+other@users.noreply.example.com>", False),
     ],
 )
 def test_person_is_known_by_name_address_or_login(approver: str, same: bool):
     person = Person("Ann Author", "12+annalogin@users.noreply.example.com")
+
+    assert baseline.same_person(approver, person) is same
+
+
+@pytest.mark.parametrize(
+    ("approver", "same"),
+    [
+        ("Other <ann+review@example.org>", True),
+        ("Other <ANN+a+b@example.org.>", True),
+        ("ann@example.org", True),
+        ("Other <annie+work@example.org>", False),
+        ("Other <ann+review@example.com>", False),
+    ],
+)
+def test_mailbox_is_the_same_whatever_is_written_behind_a_plus(approver: str, same: bool):
+    person = Person("Ann Author", "ann+work@example.org")
 
     assert baseline.same_person(approver, person) is same
 

@@ -197,6 +197,7 @@ def test_review_of_somebody_else_at_the_head_commit_is_an_approval(people: Peopl
         [review("dan")],
         [review("bea")],
         [review("cy")],
+        [review("github-actions[bot]")],
         [],
     ],
 )

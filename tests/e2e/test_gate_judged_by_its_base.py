@@ -193,12 +193,22 @@ def test_approval_in_the_name_of_somebody_who_did_not_commit_it_does_not_count(t
     tree.git("worktree", "add", "-q", str(mallory.root), "seatrial-baselines")
     mallory.git("-c", "user.name=Mallory", "-c", "user.email=m@example.org", "add", "--all")
     mallory.become(("Mallory", "mallory@example.org"))
-    mallory.commit({path: approval})
+    # Neither a trailer nor what the change says of names makes it hers.
+    tree.write({".mailmap": "Rita Reviewer <rita@example.org> <mallory@example.org>\n"})
+    mallory.commit({path: approval}, "A\n\nCo-authored-by: Rita Reviewer <rita@example.org>")
 
     (change,) = _judged(tree, code=1)["policy_changes"]
 
     assert change["approved_by"] == ""
     assert "somebody else committed it" in change["refused"][0]
+
+    own = approval.replace(str(RITA[0]), "Mallory").replace(RITA[1], "mallory@example.org")
+    mallory.commit({path: own.replace('"recorded"', '"review"')})
+
+    (change,) = _judged(tree, code=1)["policy_changes"]
+
+    assert change["approved_by"] == ""
+    assert "where nobody's review is kept" in change["refused"][0]
 
 
 def test_merge_that_is_tried_is_approved_by_the_head_of_the_change(tree: WorkTree):

@@ -197,19 +197,34 @@ def _names_an_address(name: str) -> bool:
 def same_person(approver: str, person: Person) -> bool:
     """Whether `Name`, `name@example.org`, `Name <name@example.org>` or a login means this person.
 
-    Names and addresses are compared without regard to case, accents stay; the part of an address before
-    the `@` counts as a name (of GitHub's `1234+login@…` what follows the `+`). Two people of one name
-    are taken for one: give the other one's address without the name.
+    Names and addresses are compared without regard to case and to what nobody sees, accents stay; the part of
+    an address before the `@` counts as a name (of GitHub's `1234+login@…` what follows the `+`). What others
+    write behind a `+` leads to the same mailbox. Two people of one name are taken for one: give the other
+    one's address without the name.
     """
     found = _ADDRESS.match(approver)
     given = {_folded(part) for part in (found.groups() if found else (approver,))} - {""}
+    given |= {_mailbox(part) for part in given if "@" in part}
     address = _folded(person.email)
-    local = address.partition("@")[0]
-    return bool(given & ({_folded(person.name), address, local, local.rpartition("+")[2]} - {""}))
+    mailbox = _mailbox(address)
+    locals = {one.partition("@")[0] for one in (address, mailbox)}
+    behind = address.partition("@")[0].rpartition("+")[2]
+    return bool(given & ({_folded(person.name), address, mailbox, behind, *locals} - {""}))
+
+
+def _mailbox(address: str) -> str:
+    """The address without what may be added to it."""
+    local, _, domain = address.partition("@")
+    domain = domain.rstrip(".")
+    if domain.startswith("users.noreply."):
+        return f"{local.rpartition('+')[2]}@{domain}"
+    return f"{local.partition('+')[0] or local}@{domain}"
 
 
 def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    seen = "".join(c for c in folded if unicodedata.category(c) != "Cf")
+    return " ".join(seen.split())
 
 
 def _some(names: list[str]) -> str:

@@ -179,8 +179,10 @@ def _recorded(repository: Repository, commits: frozenset[str]) -> Iterator[tuple
     for path, data in repository.read_tree(tip.commit, below).items() if below else ():
         approval = _parsed(data, path)
         written = repository.log(tip.commit, [path])
-        people = repository.people(written[0][0]) if written else frozenset()
-        if approval.by in {printable(str(person)) for person in people}:
+        # Neither a co-author nor a `.mailmap`, which the change may bring, says who committed it.
+        if approval.how != "recorded":
+            yield approval, f"it lies on {branch.BRANCH}, where nobody's review is kept"
+        elif written and approval.by == printable(str(repository.committer(written[0][0]))):
             yield approval, ""
         else:
             yield (

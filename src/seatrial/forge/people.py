@@ -88,8 +88,8 @@ class People:
     def reviewers(self, number: int, head: str) -> Iterator[tuple[str, str]]:
         """Who approved a pull request at exactly this head commit, and when; not who had a hand in it.
 
-        Counted are people of the repository whose last word is an approval of this very commit. Whose identity is not
-        known for certain (somebody unknown wrote or pushed the change) approves nothing.
+        Counted are people (no machines) of the repository whose last word is an approval of this very commit. Whose
+        identity is not known for certain (somebody unknown wrote or pushed the change) approves nothing.
 
         Raises:
             ForgeError: GitHub does not say.
@@ -108,6 +108,8 @@ class People:
             if _get(review, "state") == "APPROVED"
             and _get(review, "commit_id") == head
             and _get(review, "author_association") in _RIGHTS
+            # A workflow's own token may approve, and a workflow is what a change can bring.
+            and not login.endswith("[bot]")
         }
         if not approving:
             return

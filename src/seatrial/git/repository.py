@@ -264,6 +264,14 @@ class Repository:
         found = _CONTACT.match(done.stdout.decode("utf-8", "replace").strip())
         return Person(found[1], found[2]) if done.returncode == 0 and found else person
 
+    def committer(self, commit: str) -> Person:
+        """Who made a commit, under the name written there."""
+        said = self._git(
+            "log", "-1", "--no-show-signature", "--format=%cn%x00%ce", self.resolve(commit)
+        )
+        name, _, email = said.decode("utf-8", "replace").rstrip("\n").partition("\0")
+        return Person(name, email)
+
     def people(
         self, until: str, *, since: str | None = None, prefixes: Iterable[str] = ()
     ) -> frozenset[Person]:
