@@ -1,12 +1,16 @@
 """`seatrial scan`: what is about to be published is searched for secrets, and nothing that is found is repeated."""
 
 import base64
+import bz2
 import gzip
 import html
 import io
 import json
+import lzma
 import os
+import re
 import zipfile
+import zlib
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,7 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from seatrial.cli import main
-from seatrial.escaping import embedded_json, script_data
+from seatrial.escaping import embedded_json, page_text, prose, script_data
 from seatrial.redaction import ALWAYS
 
 KEY = """k3y"of<the>&agent's/ü+1"""
@@ -34,10 +38,10 @@ def scan(*words: str) -> Result:
     return CliRunner().invoke(main, ["scan", *words])
 
 
-def zipped(data: bytes) -> bytes:
+def zipped(data: bytes, name: str = "inner") -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("inner", data)
+        archive.writestr(name, data)
     return made.getvalue()
 
 
@@ -58,16 +62,41 @@ def zipped(data: bytes) -> bytes:
         b"x" * ((1 << 22) - 5) + KEY.encode() + b"x" * 100,
         gzip.compress(KEY.encode()),
         zipped(KEY.encode()),
+        bz2.compress(KEY.encode()),
+        lzma.compress(KEY.encode()),
+        b"#!/bin/sh\n" + zipped(KEY.encode()),
+        zipped(b"", KEY.replace("/", "") + quote(KEY)),
+        json.dumps({"arguments": json.dumps({"key": json.dumps(KEY)})}).encode(),
+        json.dumps(KEY).replace("/", "\\/").encode(),
+        quote(KEY).encode(),
+        quote(quote(KEY, safe=""), safe="").encode(),
+        re.sub("%..", lambda m: m[0].lower(), quote(KEY, safe="")).encode(),
+        "".join(f"%{byte:02x}" for byte in KEY.encode()).encode(),
+        "".join(f"\\u{ord(c):04x}" for c in KEY).encode(),
+        "".join(f"\\x{byte:02x}" for byte in KEY.encode()).encode(),
+        "".join(f"&#x{ord(c):x};" for c in KEY).encode(),
+        base64.b32encode(KEY.encode()),
+        base64.b64encode(base64.b64encode(KEY.encode())),
+        base64.encodebytes(b"A" * 50 + KEY.encode() + b"B" * 80),
+        json.dumps(base64.encodebytes(b"A" * 50 + KEY.encode() + b"B" * 80).decode()).encode(),
+        base64.b64encode(gzip.compress(b"key " + KEY.encode())),
+        base64.urlsafe_b64encode(zlib.compress(KEY.encode() + b" is it")),
+        KEY.encode().hex(":").encode(),
+        KEY.encode("utf-16"),
+        KEY[:9].encode() + b"\n" + KEY[9:].encode(),
+        page_text(KEY).encode(),
+        prose(KEY).encode(),
     ],
-    ids=range(14),
+    ids=range(38),
 )
 def test_known_value_is_found_in_every_form_and_not_repeated(data: bytes):
-    Path("out/file").write_bytes(b"one\n" + data if data[:2] not in (b"\x1f\x8b", b"PK") else data)
+    packed = data.startswith((b"\x1f\x8b", b"PK", b"BZh", b"\xfd7z", b"#!"))
+    Path("out/file").write_bytes(data if packed else b"one\n" + data)
 
     found = scan("out", "--secret", "AGENT_KEY")
 
     assert found.exit_code == 1
-    assert "the value of AGENT_KEY" in found.stderr
+    assert "AGENT_KEY" in found.stderr
     assert "k3y" not in found.output
 
 
