@@ -89,7 +89,7 @@ def talk(
         token="t0ken",
         config={"mcpServers": {"bike-shop": {"url": "…"}}},
         call=call,
-        environ={"KEY": "s3cret"},
+        environ={"KEY": "s3cret", "BYTES": "\udcff"},
     )
     url = it.url + adapter.pop("path", "")
     arm = bike_shop.arm("x", {"type": "http", "url": url, **adapter})

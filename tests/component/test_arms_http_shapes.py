@@ -350,11 +350,48 @@ def test_events_that_nobody_declared_are_told():
             "header `X-Thread` would hold 'ä'",
         ),
         ({"request": {"text": "{{text}}", "url": "{{mcp.url.crm}}"}}, "there are: bike-shop"),
+        (
+            {"request": {"text": "{{text}}", "key": "{{env.BYTES}}"}, "pass_env": ["BYTES"]},
+            "the environment variable BYTES holds bytes that are no UTF-8",
+        ),
     ],
 )
 def test_what_a_trial_cannot_put_in_is_told(adapter: Any, says: str):
     with turn_service(lambda _: (200, {"text": "ok"})) as it, pytest.raises(ArmError, match=says):
         talk(it, "Hello.", **adapter)
+
+
+@pytest.mark.parametrize("path", ["", "/{{session}}"])
+def test_half_a_letter_in_the_name_of_a_conversation_hinders_no_turn(path: str):
+    shape = {"text": "$.text", "session": "$.id"}
+    begin: dict[str, Any] = {"session": "$.id"}
+
+    with turn_service(lambda _: (200, b'{"text": "Yes.", "id": "c\\ud800"}')) as it:
+        first, second = talk(
+            it, "a", "b", path=path, begin=begin | {"url": it.url},
+            request={"t": "{{text}}", "id": "{{session}}"}, response=shape,
+        )  # fmt: skip
+
+    assert (first.text, second.text) == ("Yes.", "Yes.")
+    assert it.received[-1] == {"t": "b", "id": "c\ufffd"}
+
+
+def test_a_stream_may_begin_with_a_byte_order_mark():
+    stream = b"\xef\xbb\xbf" + told(
+        (None, {"type": "start", "id": "c"}), ("delta", {"delta": {"text": "Yes."}})
+    )
+
+    with turn_service(lambda _: (200, stream + b"data: [DONE]\n\n", SSE)) as it:
+        (reply,) = talk(it, "Hi.", request={"t": "{{text}}"}, events=DELTAS)
+
+    assert reply.text == "Yes."
+
+
+def test_a_stream_that_is_shorter_than_such_a_mark_is_no_reply():
+    says = "no event that says that the reply is complete"
+
+    with turn_service(lambda _: (200, b"\xef\xbb", SSE)) as it, pytest.raises(ArmError, match=says):
+        talk(it, "Hi.", request={"t": "{{text}}"}, events=DELTAS)
 
 
 def test_a_conversation_that_gets_no_name_is_not_begun():

@@ -276,6 +276,45 @@ def test_text_that_no_argument_can_hold_is_told_with_what_to_do(text: str, says:
     assert texts(["wc", "-c"], text) == [str(len(text))]
 
 
+@pytest.mark.parametrize(
+    "command", [["echo", "{text}"], ["cat", "--show-all", "{text}"], ["env", "{text}", "--"]]
+)
+def test_what_is_said_is_never_an_option_of_the_program(command: list[str]):
+    message = fails(command, "--version")
+
+    assert "begins with a dash ('--version')" in message
+    assert "write `--` somewhere before it, or `--option={text}`" in message
+
+
+def test_what_is_said_may_begin_with_a_dash_where_it_can_be_no_option():
+    assert texts(["printf", "--", "%s %s", "{text}", "--say={text}"], "--x") == ["--x --say=--x"]
+    assert texts(["cat"], "--version") == ["--version"]
+
+
+def test_name_of_a_conversation_is_never_an_option_of_the_program():
+    first = prints({"text": "Hi.", "id": "--yolo"})
+    says: dict[str, Any] = {"response": {"session": "$.id"}, "stdin": "text"}
+
+    later = ["sh", "-c", 'echo \'{"text": "Hi."}\'', "sh"]
+
+    message = fails(first, "one", "two", later=[*later, "--resume", "{session}"], **says)
+
+    assert "what stands for `{session}` in turn 2 begins with a dash ('--yolo')" in message
+    assert texts(first, "one", "two", later=[*later, "--resume={session}"], **says) == ["Hi."] * 2
+
+
+def test_program_that_does_not_read_may_answer_what_is_longer_than_a_pipe():
+    assert texts(["sh", "-c", "exec <&-; echo Done."], "x" * 3_000_000) == ["Done."]
+
+
+def test_helper_that_goes_on_writing_does_not_hold_the_reply_up(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(per_turn, "TAIL_SECONDS", 0.1)
+    helper = "(while :; do echo tick >&2; sleep 0.02; done) & echo Done."
+
+    assert texts(["sh", "-c", helper], "Hi.") == ["Done."]
+    assert marked() == []
+
+
 def test_program_that_cannot_be_started_is_named():
     assert "cannot be started: './no-such-program'" in fails(["./no-such-program"], "Hi.")
 

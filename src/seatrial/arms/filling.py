@@ -166,7 +166,14 @@ def filled(value: str, seat: Seat) -> str:
 def _variable(name: str, seat: Seat) -> str:
     if name not in seat.environ:
         raise ArmError("agent_unreachable", f"the environment variable {name} is not set")
-    return seat.environ[name]
+    value = seat.environ[name]
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ArmError(
+            "agent_unreachable", f"the environment variable {name} holds bytes that are no UTF-8"
+        ) from error
+    return value
 
 
 def _one_name(value: Any) -> str:

@@ -5,6 +5,7 @@ In Seatrial's own form, or in one that the arm declares (`begin`, `request`, `re
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
@@ -203,7 +204,9 @@ class Conversation:
     async def _of_sse(self, response: httpx.Response) -> AsyncGenerator[tuple[str, str], None]:
         source = EventSource(
             httpx.Response(
-                200, headers={"content-type": _SSE}, stream=_Bounded(self._bytes(response))
+                200,
+                headers={"content-type": _SSE},
+                stream=_Bounded(_unmarked(self._bytes(response))),
             )
         )
         async with aclosing(source.aiter_sse()) as told:
@@ -257,6 +260,20 @@ class _Bounded(httpx.AsyncByteStream):
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self._received
+
+
+async def _unmarked(received: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Without the byte order mark that a stream of events may begin with, as its standard has it."""
+    begun = b""
+    async for piece in received:
+        begun += piece
+        if len(begun) >= len(BOM_UTF8) or not BOM_UTF8.startswith(begun):
+            yield begun.removeprefix(BOM_UTF8)
+            break
+    else:
+        yield begun
+    async for piece in received:
+        yield piece
 
 
 def _shown(body: bytes) -> str:

@@ -35,6 +35,8 @@ from seatrial.documents import Command
 from seatrial.documents.programs import SAID, named
 from seatrial.errors import ArmError
 
+TAIL_SECONDS = 2.0
+"""How long the output of a program that has ended is read on while something that it left behind goes on writing."""
 AFTERWARDS_SECONDS = 5.0
 """How long a program may go on once an event has said that its reply is complete, to keep what it keeps."""
 MOST_ARGUMENT = 131_072
@@ -131,9 +133,17 @@ class Conversation:
                 f"the arm does not say how {_WHO} goes on in turn {turn}; write `per_turn.later`, or `stdin: turn` for "
                 "a program that is told all that was said",
             )
-        return [self._word(word, turn, text) for word in words]
+        return [self._word(word, turn, text, "--" in words[:n]) for n, word in enumerate(words)]
 
-    def _word(self, word: str, turn: int, text: str) -> str:
+    def _word(self, word: str, turn: int, text: str, no_option: bool) -> str:
+        """A word of the command.
+
+        Args:
+            word: as the arm has it.
+            turn: the turn that it is for.
+            text: what the person says in it.
+            no_option: nothing from here on can be an option, since `--` came before.
+        """
         found = SAID.fullmatch(word)
         if found is None:
             return filled(word, self._config)
@@ -150,6 +160,12 @@ class Conversation:
             raise ArmError(
                 "agent_unreachable",
                 f"what stands for `{{{found[2]}}}` in turn {turn} {why}, which no argument may; use `stdin: text`",
+            )
+        if word.startswith("-") and found[1] is None and not no_option:
+            raise ArmError(
+                "agent_unreachable",
+                f"what stands for `{{{found[2]}}}` in turn {turn} begins with a dash ({excerpt(word, 40)!r}), and the "
+                f"program might take it for an option; write `--` somewhere before it, or `--option={{{found[2]}}}`",
             )
         return word
 
@@ -337,10 +353,11 @@ async def _carried_out(process: anyio.abc.Process, said: bytes, output: _Output)
         tasks.start_soon(stop_when_over, tasks.cancel_scope)
         await process.wait()
         read = -1
-        while not both_ended.is_set() and read != output.read:
-            # What it started may hold its pipes open.
-            read = output.read
-            with anyio.move_on_after(LAST_WORDS_SECONDS):
-                await both_ended.wait()
+        with anyio.move_on_after(TAIL_SECONDS):
+            while not both_ended.is_set() and read != output.read:
+                # What it started may hold its pipes open.
+                read = output.read
+                with anyio.move_on_after(LAST_WORDS_SECONDS):
+                    await both_ended.wait()
         tasks.cancel_scope.cancel()
     output.end()

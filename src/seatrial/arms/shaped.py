@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seatrial.arms.replies import MOST_TEXT, excerpt, kind, parse_json, reply_of, wrong
+from seatrial.arms.replies import MOST_TEXT, clean, excerpt, kind, parse_json, reply_of, wrong
 from seatrial.arms.seat import Reply
 from seatrial.documents.answer_shapes import AnswerShape, EventRule, UsageShape
 from seatrial.errors import ArmError
@@ -207,7 +207,7 @@ def session_in(value: Any, path: str | None, who: str) -> Session | None:
             who,
             f"{len(found):,} characters under `{path}`; a conversation's name has 1 to {MOST_SESSION}",
         )
-    return found
+    return clean(found) if isinstance(found, str) else found
 
 
 def _usage(value: Any, shape: UsageShape | None, who: str) -> dict[str, Any] | None:
