@@ -76,7 +76,7 @@ agent: harbour-desk
 version: 1.4.0
 adapter:
   type: command
-  command: ["{python}", agent.py]
+  command: ["{python}", -m, agent]
 """
 
 SUITE = """\

@@ -1,6 +1,7 @@
 """What makes two trials comparable: each thing they lean on is a component of its own."""
 
-from typing import Any
+import warnings
+from typing import Any, get_args
 
 import pytest
 from tests import bike_shop, practice
@@ -13,7 +14,17 @@ from seatrial.comparability import (
     fingerprints,
     is_own,
 )
-from seatrial.documents import Answers, Arm, Case, Catalog, ObjectsWorld, Persona, World, digest
+from seatrial.documents import (
+    Adapter,
+    Answers,
+    Arm,
+    Case,
+    Catalog,
+    ObjectsWorld,
+    Persona,
+    World,
+    digest,
+)
 
 CASE = bike_shop.case("a", answers="mocks")
 ARM = bike_shop.arm("x", {"type": "command", "command": ["agent"]})
@@ -281,3 +292,42 @@ def _fingerprint(
     catalog = Catalog(cases={case.id: case}, fixtures={"bike-shop": world, "mocks": mocks})
     (components,) = fingerprints(catalog, [arm], {arm.id: sources or {}}).whole().values()
     return components
+
+
+OTHERWISE: dict[str, Any] = {
+    "version": "9.9",
+    "title": "Another",
+    "deployed": ["test"],
+    "prices": {"currency": "EUR", "input": 1.0, "output": 2.0},
+    "settings_schema": "settings.json",
+    "limits": {"turn_seconds": 5.0},
+    "adapter": {"type": "python", "target": "other:answer"},
+    "model": {"name": "other-1"},
+    "skills": {"refunds": "refund"},
+    "tools": {"rent": {"description": "Otherwise."}},
+    "settings": {"tone": "rude"},
+}
+"""Each key of an arm with another value, but for names and files, whose digests are told apart above."""
+OUTSIDE = {"version", "title", "deployed", "prices", "settings_schema", "limits"}
+"""An arm does the same under another name, at another price, and within other limits."""
+
+
+def test_every_key_of_an_arm_is_in_its_fingerprint_or_known_to_be_out():
+    of_loader_or_files = {
+        "kind", "id", "agent", "sources", "servers", "schema_version", "abstract", "extends",
+    }  # fmt: skip
+    written = ARM.model_dump(mode="json", exclude_unset=True)
+
+    assert set(Arm.model_fields) - set(OTHERWISE) == of_loader_or_files
+    for key, value in OTHERWISE.items():
+        other = Arm.model_validate(written | {key: value})
+        assert (_fingerprint(CASE, ARM) == _fingerprint(CASE, other)) == (key in OUTSIDE), key
+
+
+@pytest.mark.parametrize("kind", get_args(get_args(Adapter)[0]))
+def test_every_key_of_an_adapter_is_in_the_fingerprint(kind: Any):
+    for key in kind.model_fields:
+        here, there = (kind.model_construct(**{key: value}) for value in ("one", "other"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # texts where other things belong
+            assert digest(here) != digest(there), key

@@ -40,6 +40,7 @@ OF_THE_DAY = {"quarantine-expired"}
 OF_VERSIONS = {"older-schema", "newer-schema"}
 """Codes that tests/unit/test_loading_migrations.py shows."""
 WARNINGS = {
+    "no-program",
     "in-no-suite",
     "no-arm",
     "review-stale",

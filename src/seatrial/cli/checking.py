@@ -115,13 +115,13 @@ def _doubts(
 
 def _leaning(catalog: Catalog) -> Catalog:
     """The documents that lean on files, and no others."""
-    from seatrial.documents import Catalog, ObjectsWorld, Python
+    from seatrial.documents import Catalog, Command, Mcp, ObjectsWorld, Python
 
     cases = {id: case for id, case in catalog.cases.items() if case.functions()}
     arms = {
         id: arm
         for id, arm in catalog.arms.items()
-        if arm.sources or arm.settings_schema or isinstance(arm.adapter, Python)
+        if arm.sources or arm.settings_schema or isinstance(arm.adapter, Command | Mcp | Python)
     }
     built = {f.id: f for f in catalog.built if not isinstance(f, ObjectsWorld)}
     named = {*(("case", id) for id in cases), *(("arm", id) for id in arms)}
@@ -156,16 +156,18 @@ def _problems_of_files(root: Path, leaning: Catalog | None) -> tuple[Problem, ..
 
 
 def _unfound(root: Path, leaning: Catalog | None) -> tuple[Problem, ...]:
-    """Where arms name functions that a run would not find."""
+    """Where arms name functions and programs that a run would not find."""
     if leaning is None or not leaning.arms:
         return ()
 
     from seatrial.git import Repository
+    from seatrial.workspace.programs import missing_programs
     from seatrial.workspace.targets import missing_targets
 
     repository = Repository.find(root)
     home = repository.root if repository else root.resolve()
-    return missing_targets(root.resolve(), home, leaning)
+    unfound = missing_targets(root.resolve(), home, leaning)
+    return (*unfound, *missing_programs(root.resolve(), leaning))
 
 
 # --- as it is remembered ---
