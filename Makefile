@@ -10,24 +10,25 @@ help: ## list the targets
 
 setup: .venv/ready .venvs/mcp1/ready .venvs/frameworks/ready ## make .venv from the lock, and beside it the 1.x MCP SDK and agent frameworks
 
-.venv/locked: requirements/dev.lock
+.venv/locked: requirements/dev.lock requirements/uv.lock
 	$(PYTHON) -c 'import sys; sys.exit("Seatrial needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
-	@echo 'Installing what requirements/dev.lock names into .venv; this takes a minute or two.'
+	@echo 'Installing what requirements/dev.lock names into .venv; this takes a minute.'
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.lock
+	$(BIN)/uv pip install --quiet --require-hashes --python $(BIN)/python -r requirements/dev.lock
 	touch $@
 
 .venv/ready: .venv/locked pyproject.toml src/seatrial/__init__.py
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
-.venvs/mcp1/ready: requirements/mcp1.lock
-	$(PYTHON) -m venv --clear .venvs/mcp1
-	.venvs/mcp1/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/mcp1.lock
+.venvs/mcp1/ready: requirements/mcp1.lock .venv/locked
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venvs/mcp1
+	$(BIN)/uv pip install --quiet --require-hashes --python .venvs/mcp1/bin/python -r requirements/mcp1.lock
 	touch $@
 
 .venvs/frameworks/ready: requirements/frameworks.lock .venv/locked
-	$(PYTHON) -m venv --clear .venvs/frameworks
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venvs/frameworks
 	$(BIN)/uv pip install --quiet --require-hashes --python .venvs/frameworks/bin/python -r requirements/frameworks.lock
 	touch $@
 
@@ -88,6 +89,7 @@ lock: ## resolve the requirements anew
 	test -x $(BIN)/uv || $(PYTHON) -m venv .venv && test -x $(BIN)/uv || $(BIN)/pip install --quiet uv
 	$(BIN)/$(COMPILE) --upgrade --extra dev pyproject.toml --output-file requirements/dev.lock
 	$(BIN)/$(COMPILE) --upgrade --constraint requirements/dev.lock pyproject.toml --output-file requirements/runtime.lock
+	$(BIN)/$(COMPILE) --upgrade --constraint requirements/dev.lock requirements/uv.in --output-file requirements/uv.lock
 	$(BIN)/$(COMPILE) --upgrade requirements/mcp1.in --output-file requirements/mcp1.lock
 	$(BIN)/$(COMPILE) --upgrade requirements/frameworks.in --output-file requirements/frameworks.lock
 
