@@ -6,6 +6,8 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
+import pytest
+
 import seatrial
 
 ROOT = Path(__file__).parents[2]
@@ -39,8 +41,9 @@ def test_locks_name_no_package_index_and_no_folder_of_a_machine():
         assert [line for line in lines if "://" in line or " /" in line] == [], lock.name
 
 
-def test_runtime_lock_pins_the_versions_that_the_tests_ran_with():
-    assert _pins("runtime.lock").items() <= _pins("dev.lock").items()
+@pytest.mark.parametrize("lock", ["runtime.lock", "uv.lock"])
+def test_other_locks_pin_the_versions_that_the_tests_ran_with(lock: str):
+    assert _pins(lock).items() <= _pins("dev.lock").items()
 
 
 def test_every_runtime_dependency_is_in_the_runtime_lock():
