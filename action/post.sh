@@ -27,13 +27,17 @@ case "$SEATRIAL_WHAT" in
         seatrial post start "${words[@]}"
         ;;
     result)
+        if test -z "$SEATRIAL_RUN"; then # no name is looked for instead: a change may bring a folder of any
+            seatrial post no-ruling "${words[@]}" -- "the job that rules left no run behind"
+            exit
+        fi
         test -n "$SEATRIAL_REPORT" && words+=("--report=$SEATRIAL_REPORT")
         if test -n "$SEATRIAL_BASELINE"; then
             words+=("--baseline=$SEATRIAL_BASELINE")
         else
             (cd -- "$SEATRIAL_ROOT" && fetch_baselines)
         fi
-        seatrial post result "${words[@]}" "--root=$SEATRIAL_ROOT" -- "${SEATRIAL_RUN:-nowhere}"
+        seatrial post result "${words[@]}" "--root=$SEATRIAL_ROOT" -- "$SEATRIAL_RUN"
         ;;
     told)
         test -n "$SEATRIAL_REPORT" && words+=("--report=$SEATRIAL_REPORT")

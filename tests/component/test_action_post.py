@@ -94,6 +94,17 @@ def test_run_that_never_came_is_told_as_no_ruling_and_nothing_of_it_is_a_command
     assert not [line for line in lines if line.lstrip().startswith("::")]
 
 
+def test_no_folder_of_the_change_takes_the_place_of_a_run_that_is_not_there(
+    tree: WorkTree, python: Path, hub: Hub
+):
+    stored(tree.root / "nowhere", dict.fromkeys(CASES, "p" * 5))
+
+    step(tree, python, hub, what="result", run="", baseline="released")
+
+    assert hub.status()["state"] == "error"
+    assert hub.status()["description"] == "No ruling: the job that rules left no run behind"
+
+
 @pytest.mark.parametrize("value", ["$(touch ran)", "; touch ran", "--help", "a\nb"])
 def test_inputs_are_never_taken_for_commands_or_options(
     tree: WorkTree, python: Path, hub: Hub, tmp_path: Path, value: str

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -422,6 +423,26 @@ def test_baseline_of_another_suite_is_named_but_not_taken(tree: WorkTree):
     assert (
         "no baseline of clerk in suite all; it holds clerk in suite smoke" in caught.value.message
     )
+
+
+def test_folder_that_a_change_names_like_a_revision_is_no_baseline(
+    tree: WorkTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tree.root)
+    run = recorded(tree)
+    released(tree, run)
+    commit = tree.git("rev-parse", "seatrial-baselines")
+    released(tree, run, to=tmp_path / "forged")
+    asked = (commit, "seatrial-baselines")
+    for name in asked:
+        shutil.copytree(tmp_path / "forged", tree.root / name)
+
+    for name in asked:
+        with pytest.raises(BaselineError, match="is a folder and a revision"):
+            resolved(tree, name)
+        assert resolved(tree, str(tree.root / name)).folder is not None
+        shutil.rmtree(tree.root / name)
+        assert resolved(tree, name).folder is None
 
 
 def test_ref_that_does_not_exist_is_told_apart_from_a_folder(tree: WorkTree):

@@ -89,6 +89,7 @@ def resolve(
         return _newest(suite, agent, repository, since, spec.removeprefix(PINNED))
     for folder in (Path(spec), root / RUNS / spec):
         if folder.is_dir():
+            _demand_one_meaning(spec, repository)
             return _in_folder(folder, suite, agent)
     if repository is not None:
         try:
@@ -109,6 +110,16 @@ def resolve(
         f"there is no folder {spec!r}, and no git repository that could have a ref of that name",
         hint="name a folder that `seatrial release --to` wrote",
     )
+
+
+def _demand_one_meaning(spec: str, repository: Repository | None) -> None:
+    """A change may bring a folder of the name by which a revision is asked for."""
+    plainly = spec.startswith(("/", "./", "../"))
+    if not plainly and repository is not None and repository.ref(spec) is not None:
+        raise BaselineError(
+            f"{spec!r} is a folder and a revision",
+            hint=f"./{spec} is the folder; for the revision, take the folder away",
+        )
 
 
 def other_arm(run: Run, arm: str) -> Baseline:
