@@ -28,6 +28,14 @@ SECRET = 'sk-ä/+"7 x&y=z?>>>'
         base64.b64encode(f"user:{SECRET}".encode()).decode(),
         base64.b64encode(f"ab{SECRET}cd".encode()).decode(),
         base64.b64encode(f"a{SECRET}bc".encode()).decode(),
+        json.dumps({"arguments": json.dumps({"key": json.dumps(SECRET)})}),
+        json.dumps(SECRET).replace("/", "\\/"),
+        quote(SECRET),
+        quote(quote(SECRET, safe=""), safe=""),
+        "".join(f"%{byte:02x}" for byte in SECRET.encode()),
+        "".join(f"\\u{ord(c):04x}" for c in SECRET),
+        base64.b32encode(SECRET.encode()).decode(),
+        base64.b64encode(base64.b64encode(SECRET.encode())).decode(),
     ],
 )
 def test_secret_is_replaced_in_every_form(text: str):

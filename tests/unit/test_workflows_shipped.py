@@ -106,3 +106,9 @@ def test_only_runs_of_pull_requests_are_cancelled_by_newer_ones():
 
     assert read(GATE)["concurrency"]["cancel-in-progress"] == cancels
     assert read(REPORT)["concurrency"]["cancel-in-progress"] is False
+
+
+def test_whoever_approves_a_release_sees_beforehand_that_its_gate_is_set_aside():
+    flow = read(ROOT / ".github/workflows/seatrial-release.yml")
+
+    assert "inputs.override && format(" in flow["run-name"]
