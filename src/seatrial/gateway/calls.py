@@ -13,7 +13,7 @@ from seatrial.documents.behaviour import Wire
 from seatrial.documents.world import Denial
 from seatrial.gateway.decisions import Decided
 from seatrial.gateway.offers import Offered
-from seatrial.gateway.servers import RealServer, ToolServer
+from seatrial.gateway.servers import ToolServer, is_real
 from seatrial.gateway.streams import Feed, Interim
 from seatrial.state.presenting import presented
 from seatrial.tools import Tool
@@ -155,7 +155,7 @@ class Line:
         self.server = server
         self.denials = denials
         self._own_words = shown
-        self.real = server if isinstance(server, RealServer) else None
+        self.real = server if is_real(server) else None
         """The server, where it is a real one."""
         self.sessions: dict[str, Session] = {}
         self.sessionless = Session(version="")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard
 
 from seatrial.tools import Tool
 from seatrial.trace import Answer, Json
@@ -51,7 +51,6 @@ class ToolServer(Protocol):
         ...
 
 
-@runtime_checkable
 class RealServer(ToolServer, Protocol):
     """A real MCP server: whatever a client asks of it reaches it, and whatever it answers reaches the client."""
 
@@ -103,6 +102,11 @@ class RealServer(ToolServer, Protocol):
     def abandon(self, why: str) -> None:
         """Speak with it no more, for this reason: whoever waits for it is told so."""
         ...
+
+
+def is_real(server: ToolServer) -> TypeGuard[RealServer]:
+    """Whether it is a real server. Its class tells: what its properties do, or raise, is none of this question's."""
+    return callable(getattr(type(server), "exchange", None))
 
 
 class Front(Protocol):
