@@ -72,3 +72,16 @@ def test_earlier_attempts_are_spent_as_well():
     one.close(allotment, (usage(100), usage(50)))
 
     assert one.spent == 450
+
+
+def test_a_request_that_does_not_fit_is_told_with_what_others_have_set_aside():
+    one = purse(1000, 300)
+    first, second = admitted(one), admitted(one)
+    assert first
+    assert second
+
+    assert first.afford(usage(350)) == ""
+    assert second.afford(usage(450)) == (
+        "the budget of 1,000 tokens does not suffice for another request, which may take 450 tokens "
+        "(300 tokens are spent, 350 tokens set aside by trials beside it)"
+    )

@@ -90,6 +90,11 @@ class Purse:
         self._changed.set()
         self._changed = anyio.Event()
 
+    def beside(self, one: Allotment) -> str:
+        """What all trials but this one have set aside, in words; nothing where that is nothing."""
+        aside = sum(other.aside for other in self._open if other is not one)
+        return f", {self.budget.told(aside)} set aside by trials beside it" if aside else ""
+
     def worth(self, arm: str, used: Usage, prices: Prices | None = None) -> float:
         """What tokens count for, in the budget's unit: an arm's, where no other prices are given."""
         return self.budget.worth(used, prices or self._arms[arm].prices)
@@ -151,9 +156,10 @@ class Allotment:
         purse = self.purse
         wanted = self.spent + purse.worth(self.trial.arm, most, prices)
         if wanted - self.reserved > purse.left:
+            told = purse.budget.told
             purse.refused = purse.refused or (
-                f"the budget of {purse.budget} does not suffice for another request "
-                f"({purse.budget.told(purse.spent)} are spent)"
+                f"the budget of {purse.budget} does not suffice for another request, which may take "
+                f"{told(wanted - self.spent)} ({told(purse.spent)} are spent{purse.beside(self)})"
             )
             return purse.refused
         self.reserved = max(self.reserved, wanted)
