@@ -151,6 +151,26 @@ def test_what_people_cost_counts_into_the_budget_and_is_told_apart_also_when_a_r
     assert "Spent 0.29 EUR of a budget of 9.00 EUR." in out, err
 
 
+def test_what_people_cost_is_told_as_a_part_where_a_request_was_not_counted(root: Path):
+    uncounted = [True]
+
+    def talk(body: dict[str, Any]) -> Says:
+        if any(message["role"] == "assistant" for message in body["messages"]):
+            return Says(text="[exit_intent: refused]")
+        return Says(text="A bike, please.", without_usage=bool(uncounted and uncounted.pop()))
+
+    prices = {"currency": "EUR", "input": 100.0, "output": 100.0}  # a request costs 0.012
+    with openai_chat.serving(talk) as served:
+        with_a_person(root, served.url, prices=prices)
+        code, out, err = seatrial(root, "run", "-s", "all", "-a", "clerk-1", "--out", "run")
+
+    assert code == 0, err
+    assert (
+        "Cost of the simulated people: 0.024 EUR, without that of 1 trial, of which not all is known"
+        in out
+    )
+
+
 def test_budget_of_money_needs_the_prices_of_people_too(root: Path):
     with_a_person(root, "http://127.0.0.1:9")
 

@@ -241,7 +241,7 @@ def _summarize(folder: Path) -> tuple[int, int]:
     pins = {id: arm.model for id, arm in stored.catalog.arms.items()}
     prices = {id: arm.prices for id, arm in stored.catalog.arms.items() if arm.prices is not None}
     details: Counter[tuple[str, str]] = Counter()
-    valid_in_all = wrong = conversations = spoilt = 0
+    valid_in_all = wrong = conversations = spoilt = uncounted = 0
     for record in stored.records():
         added = record.arm != on_demand and record.number > first.get(record.case, record.number)
         counts = batches.setdefault((record.case, record.arm), {}).setdefault(added, Counter())
@@ -256,6 +256,8 @@ def _summarize(folder: Path) -> tuple[int, int]:
             theirs = of_people.setdefault((record.case, record.arm), {})
             currency = record.simulator_currency
             theirs[currency] = theirs.get(currency, 0.0) + record.simulator_cost
+        elif record.simulator_usages:
+            uncounted += 1
         if record.cause is None:
             counts[record.verdict] += 1
             valid_in_all += 1
@@ -301,7 +303,12 @@ def _summarize(folder: Path) -> tuple[int, int]:
             click.echo(f"Cost of {arm}: {amount(sum(costs))} {asked.currency}")
     for currency in sorted({currency for theirs in of_people.values() for currency in theirs}):
         whole = sum(theirs.get(currency, 0.0) for theirs in of_people.values())
-        click.echo(f"Cost of the simulated people: {amount(whole)} {printable(currency)}")
+        lacking = (
+            f", without that of {uncounted} trial{'s' if uncounted > 1 else ''}, of which not all is known"
+            if uncounted
+            else ""
+        )
+        click.echo(f"Cost of the simulated people: {amount(whole)} {printable(currency)}{lacking}")
     if any(entry.arms for entry in stored.manifest.plan):
         versions = {arm: stored.catalog.arms[arm].version for _, arm in batches}
         told = ", ".join(f"{arm} {version}" for arm, version in sorted(versions.items()))
