@@ -538,9 +538,9 @@ def test_missing_branch_in_a_clone_can_be_fetched_as_the_hint_says(tree: WorkTre
 def test_of_eight_releases_at_once_none_is_lost(tree: WorkTree):
     for n in range(8):
         recorded(tree, f"run-{n}", suite=f"suite-{n}")
-    spawn = multiprocessing.get_context("spawn")
+    processes = _processes()
 
-    with spawn.Pool(8) as pool:
+    with processes.Pool(8) as pool:
         pool.map(_release, [(tree.root, f"run-{n}") for n in range(8)])
 
     repository = Repository(tree.root)
@@ -559,9 +559,9 @@ def test_releases_pushed_from_several_clones_at_once_end_up_in_one_history(
         clones.append(WorkTree(tmp_path / f"clone-{n}"))
         clones[-1].become(BEA)
         recorded(clones[-1], f"run-{n}", suite=f"suite-{n}")
-    spawn = multiprocessing.get_context("spawn")
+    processes = _processes()
 
-    with spawn.Pool(4) as pool:
+    with processes.Pool(4) as pool:
         pool.map(_release, [(c.root, f"run-{n}", "origin") for n, c in enumerate(clones)])
 
     log = git("log", "--format=%s", "seatrial-baselines", cwd=tmp_path / "server").splitlines()
@@ -569,6 +569,13 @@ def test_releases_pushed_from_several_clones_at_once_end_up_in_one_history(
     for clone in clones:
         clone.git("fetch", "-q")
         assert len(baseline.released(None, repository=Repository(clone.root))) == 4
+
+
+def _processes() -> multiprocessing.context.ForkServerContext:
+    """Fresh processes that need not import everything each for itself."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["seatrial.baseline", "scipy.optimize", "scipy.stats"])
+    return context
 
 
 def _release(task: tuple[Path, str] | tuple[Path, str, str]) -> None:
