@@ -11,17 +11,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from seatrial import __version__, arms
-from seatrial.checks.again import Grader
 from seatrial.documents import Arm, Case, Catalog, Python
 from seatrial.documents.arm import ArmLimits
-from seatrial.gateway import Channel, Gateway
-from seatrial.plan import Trial
-from seatrial.processes import adopting, clear
+from seatrial.gateway import Channel
 from seatrial.records import TrialRecord
-from seatrial.runner.trials import Conductor, Equipment
-from seatrial.servers import ready
+from seatrial.runner.alone import one_trial
+from seatrial.runner.trials import Equipment
 from seatrial.trace import Trace
-from seatrial.worlds import staged
 
 BY_HAND = "by-hand"
 """The arm of such a trial: never one that could be released."""
@@ -70,32 +66,11 @@ async def play(
     untimed = case.limits.model_copy(update={"turn_seconds": None, "trial_seconds": None})
     played = case.model_copy(update={"limits": untimed})
     own = replace(catalog, arms={arm.id: arm}, cases={case.id: played}, own_fixtures={})
-    await clear(run)
-    async with (
-        adopting(),
-        Gateway.serving() as gateway,
-        arms.connections() as shared,
-        staged(equipment.root, equipment.environ, run=run) as stage,
-        ready(equipment.root, equipment.environ, run=run) as servers,
-    ):
 
-        @asynccontextmanager
-        async def opening(
-            case: Case, arm: Arm, seat: arms.Seat, shared: arms.Connections
-        ) -> AsyncIterator[arms.Conversation]:
-            (channel,) = gateway.channels
-            yield sit(case, channel)
+    @asynccontextmanager
+    async def seating(
+        case: Case, arm: Arm, seat: arms.Seat, shared: arms.Connections, channel: Channel
+    ) -> AsyncIterator[arms.Conversation]:
+        yield sit(case, channel)
 
-        conductor = Conductor(
-            run=run,
-            seed=1,
-            catalog=own,
-            equipment=equipment,
-            grader=Grader(own, equipment.functions),
-            gateway=gateway,
-            stage=stage,
-            servers=servers,
-            shared=shared,
-            opening=opening,
-        )
-        return await conductor.carry_out(Trial(case.id, arm.id, 1))
+    return await one_trial(own, equipment, run=run, seating=seating)

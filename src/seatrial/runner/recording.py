@@ -8,20 +8,16 @@ from dataclasses import dataclass, replace
 
 from seatrial import arms
 from seatrial.arms import reference
-from seatrial.checks.again import Grader
 from seatrial.checks.solutions import Unsolved
 from seatrial.documents import Arm, Case, Catalog
 from seatrial.errors import UsageError
-from seatrial.gateway import Gateway
-from seatrial.plan import Trial
-from seatrial.processes import adopting, clear
+from seatrial.gateway import Channel
 from seatrial.records import TrialRecord
+from seatrial.runner.alone import one_trial
 from seatrial.runner.proving import REFERENCE, built_in, solution, without_models
-from seatrial.runner.trials import Conductor, Equipment
-from seatrial.servers import ready
+from seatrial.runner.trials import Equipment
 from seatrial.tools import Tool
 from seatrial.trace import Trace
-from seatrial.worlds import staged
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,39 +61,18 @@ async def record(
     if solved is not None:
         own = without_models(own, {case.id: len(solved.turns)})
     tools: dict[str, Tool] = {}
-    await clear(run)
-    async with (
-        adopting(),
-        Gateway.serving() as gateway,
-        arms.connections() as shared,
-        staged(equipment.root, equipment.environ, run=run) as stage,
-        ready(equipment.root, equipment.environ, run=run) as servers,
-    ):
 
-        @asynccontextmanager
-        async def opening(
-            case: Case, arm: Arm, seat: arms.Seat, shared: arms.Connections
-        ) -> AsyncIterator[arms.Conversation]:
-            (channel,) = gateway.channels
-            for line in channel.lines.values():
-                tools.update({name: offered.tool for name, offered in line.tools().items()})
-            if solved is not None:
-                yield reference.Conversation(solved.turns, seat)
-                return
-            async with arms.open(arm, seat, shared) as conversation:
-                yield conversation
+    @asynccontextmanager
+    async def seating(
+        case: Case, arm: Arm, seat: arms.Seat, shared: arms.Connections, channel: Channel
+    ) -> AsyncIterator[arms.Conversation]:
+        for line in channel.lines.values():
+            tools.update({name: offered.tool for name, offered in line.tools().items()})
+        if solved is not None:
+            yield reference.Conversation(solved.turns, seat)
+            return
+        async with arms.open(arm, seat, shared) as conversation:
+            yield conversation
 
-        conductor = Conductor(
-            run=run,
-            seed=1,
-            catalog=own,
-            equipment=equipment,
-            grader=Grader(own, equipment.functions),
-            gateway=gateway,
-            stage=stage,
-            servers=servers,
-            shared=shared,
-            opening=opening,
-        )
-        done, trace = await conductor.carry_out(Trial(case.id, arm.id, 1))
+    done, trace = await one_trial(own, equipment, run=run, seating=seating)
     return Recording(done, trace, tools)
