@@ -159,12 +159,29 @@ def test_policy_change_closes_the_gate_until_somebody_else_approves_it(tree: Wor
     assert shut["headline"].startswith("Closed: 1 policy change not approved")
     assert author[0] == 2
     assert "Ann Author <ann@example.org> cannot approve this" in author[2]
+    assert "by somebody without a hand in it" in author[2]
     assert "Approved: suite all: `margin`" in said
     (change,) = passed["policy_changes"]
     assert change["approved_by"] == "Rita Reviewer <rita@example.org>"
     assert change["reason"] == "it is noisy"
     assert "approved by Rita Reviewer <rita@example.org>: it is noisy" in shown
     assert "suites/all.yaml:1:1 → suites/all.yaml:8:11" in shown
+
+
+def test_each_policy_change_keeps_the_reason_for_which_it_was_approved(tree: WorkTree):
+    _rewritten(tree, SUITE, gate={"margin": 0.2}, trials=1)
+    _run(tree)
+    first, second = (c["change"]["id"] for c in _judged(tree, code=1)["policy_changes"])
+    tree.become(RITA)
+    _does(tree, "approve", "latest", first, "--reason", "it is noisy")
+    said = _does(tree, "approve", "latest", "--all", "--reason", "it is dear")
+
+    found = {c["change"]["id"]: c["reason"] for c in _judged(tree, code=0)["policy_changes"]}
+
+    assert found == {first: "it is noisy", second: "it is dear"}
+    assert said.count("Approved: ") == 1
+    code, _, err = seatrial(tree.root, "approve", "latest", "--all", "--reason", "again")
+    assert (code, "is approved already" in err) == (2, True)
 
 
 def test_approval_is_of_one_commit_and_of_nothing_that_comes_after(tree: WorkTree):

@@ -1,14 +1,15 @@
 """Approvals of policy changes: who may give them, where they are kept, and which of them count.
 
-Recorded ones lie on the branch of the baselines, `approvals/<commit>/<digest of who>/approval.json`, out of reach of
-the change that they are about. One counts when it is of the very commit that was run, of the change as it stands
-there, and given by somebody who had no hand in it: no author, committer or co-author of any commit since the base.
-Where that cannot be known, it does not count.
+Recorded ones lie on the branch of the baselines, `approvals/<commit>/<digest of who and why>/approval.json`, out of
+reach of the change that they are about. One counts when it is of the very commit that was run, of the change as it
+stands there, and given by somebody who had no hand in it: no author, committer or co-author of any commit since the
+base. Where that cannot be known, it does not count.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -98,8 +99,14 @@ def approve(
     )
     against = _Change.of(run, repository).why_not(made)
     if against:
-        raise UsageError(f"{made.by} cannot approve this: {against}")
-    below = f"{FOLDER}/{made.commit}/{digest(made.by.encode())[:16]}"
+        raise UsageError(
+            f"{made.by} cannot approve this: {against}",
+            hint="commit everything, and run it again"
+            if run.manifest.dirty
+            else f"seatrial approve {run.manifest.run} …, by somebody without a hand in it, in whose name git "
+            "commits, in a clone that holds the whole change",
+        )
+    below = f"{FOLDER}/{made.commit}/{digest(json.dumps([made.by, made.reason]).encode())[:16]}"
     tip = branch.tip(repository)
     before = repository.read_file(tip.commit, f"{below}/{_FILE}") if tip else None
     if before is not None:

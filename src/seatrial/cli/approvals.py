@@ -21,7 +21,12 @@ approvals_option = click.option(
 @click.command("approve")
 @click.argument("run")
 @click.argument("changes", nargs=-1, metavar="[ID]...")
-@click.option("--all", "everything", is_flag=True, help="Every policy change of the run.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Every policy change of the run that is not approved yet.",
+)
 @click.option(
     "--reason", required=True, metavar="TEXT", help="Why; kept with the approval and shown."
 )
@@ -53,13 +58,21 @@ def approve(
             "name the policy changes that are approved, or all of them",
             hint=f"seatrial gate {run} shows their ids; --all approves every one",
         )
+    pending = [
+        ruled.change.id for ruled in baseline.judged(stored, repository) if not ruled.approved_by
+    ]
+    if everything and known and not pending:
+        raise UsageError(
+            f"every policy change of run {stored.manifest.run} is approved already",
+            hint=f"seatrial gate {run} shows by whom; give an id to approve it once more",
+        )
     remote = repository.remote() if repository else None
     if push and remote is None:
         raise UsageError("there is no remote to push to", hint="git remote add origin URL")
     made, where = baseline.approve(
         stored,
         repository,
-        [change.id for change in known] if everything else changes,
+        pending if everything else changes,
         reason=reason,
         push_to=remote if push else None,
     )
