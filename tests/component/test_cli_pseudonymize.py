@@ -47,6 +47,16 @@ def test_with_check_nothing_is_written(root: Path):
     assert (root / "cases/take.yaml").read_text(encoding="utf-8") == MAIL
 
 
+def test_a_folder_stands_for_the_documents_in_it(root: Path):
+    (root / "cases" / "empty").mkdir()
+    code, out, _ = seatrial(root, "pseudonymize", "cases", environment=KEY)
+
+    assert code == 0
+    assert "3 values replaced in 2 of" in out
+    code, _, err = seatrial(root, "pseudonymize", "cases/empty", environment=KEY)
+    assert (code, "cases/empty is neither a file of documents nor a folder" in err) == (2, True)
+
+
 def test_what_is_allowed_stays_and_ids_of_documents_do(root: Path):
     allowance = "- {value: jonas.vik@gmail.com, reason: He has agreed to it.}\n"
     (root / "real-data.yaml").write_text(allowance, encoding="utf-8")

@@ -14,8 +14,8 @@ from seatrial.errors import ExitCode, InvalidDocuments, UsageError, printable
     "files",
     nargs=-1,
     required=True,
-    metavar="FILE...",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="PATH...",
+    type=click.Path(exists=True, path_type=Path),
 )
 @click.option("--check", is_flag=True, help="Write nothing; say what would be replaced.")
 @click.option(
@@ -25,6 +25,8 @@ from seatrial.errors import ExitCode, InvalidDocuments, UsageError, printable
 )
 def pseudonymize(files: tuple[Path, ...], check: bool, root: Path | None) -> ExitCode:
     """Replace what may be somebody's in documents: the same person gets the same stand-in, in all of these files.
+
+    PATH is a file or a folder with documents, such as `cases`.
 
     Mail addresses, hosts, numbers of accounts, cards, persons and phones are told by their form, comments included;
     names, addresses, dates of birth, passwords and further numbers by the key that they stand under. Stand-ins keep the
@@ -42,15 +44,18 @@ def pseudonymize(files: tuple[Path, ...], check: bool, root: Path | None) -> Exi
     from seatrial import loading
     from seatrial.cli.keys import key_of
     from seatrial.cli.replacing import replace_file
-    from seatrial.cli.scope import from_here, scope
+    from seatrial.cli.scope import from_here, is_meant, scope
     from seatrial.loading.lifelike import allowed_in, lifelike
     from seatrial.loading.pseudonyms import pseudonymized
 
     root, paths = scope(files, root, loading.FOLDERS, "seatrial pseudonymize --root")
     tree = loading.read_tree(root)
-    given = {path: tree[path] for path in paths if path in tree}
-    if missing := [path for path in paths if path not in given]:
-        raise UsageError(f"{missing[0]} is no file of documents", hint="they end in .yaml or .yml")
+    given = {path: data for path, data in tree.items() if is_meant(path, paths)}
+    if missing := [p for p in paths if not any(is_meant(path, [p]) for path in given)]:
+        raise UsageError(
+            f"{missing[0]} is neither a file of documents nor a folder with one",
+            hint="they end in .yaml or .yml",
+        )
     may_stay = allowed_in(root)
     ids = re.compile(rb"""^(?:- )?id:[ \t]*["']?([\w.-]+)""", re.MULTILINE)
     keep = {id.decode() for data in tree.values() for id in ids.findall(data)}
