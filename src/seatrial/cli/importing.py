@@ -49,7 +49,7 @@ def import_tasks(
     quiet: bool,
     check: bool,
 ) -> ExitCode:
-    r"""Write the tasks in SOURCE, a file or a folder, as documents.
+    """Write the tasks in SOURCE, a file or a folder, as documents.
 
     \b
     tau2       tasks of tau2-bench and tau-bench, with start states and tools where they are given
@@ -59,7 +59,7 @@ def import_tasks(
     What has no equivalent is listed by task, and counted. Files may be packed (.gz). Nothing that is there is
     overwritten, and nothing is written unless `seatrial check` would take it. What looks real in data that is known to
     be invented is allowed in real-data.yaml, with that reason; `seatrial pseudonymize` replaces the rest.
-    """
+    """  # noqa: D301 - click wants the character, not the two that write it
     from seatrial import loading
     from seatrial.cli.planting import plant, refuse_what_is_wrong, schema_line
     from seatrial.importing import FORMATS
@@ -98,7 +98,7 @@ def import_tasks(
         end = (
             f"allowed in real-data.yaml: invented by {imported.invented_by}"
             if imported.invented_by
-            else "run `seatrial pseudonymize`, or allow them in real-data.yaml"
+            else "run `seatrial pseudonymize cases`, or allow them in real-data.yaml"
         )
         click.echo(printable(f"values that look real: {len(real)}; {end}"))
     kinds = [path.partition("/")[0] for path in files]

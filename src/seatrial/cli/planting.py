@@ -53,7 +53,7 @@ def plant(root: Path, files: Mapping[str, bytes]) -> None:
     if taken:
         raise UsageError(
             f"{', '.join(sorted(taken))}: there already, and nothing is overwritten",
-            hint="choose another name (`seatrial init`: --agent NAME), or remove what is there",
+            hint="choose another name with --agent, or remove what is there",
         )
     for path in files:
         if not (root / path).resolve().is_relative_to(home):
