@@ -71,7 +71,7 @@ test-model: setup ## a small open model plays cases; skipped where SEATRIAL_MODE
 test-browser: setup ## the report in a headless browser; skipped where there is no Chromium
 	$(BIN)/pytest -m browser tests/browser
 
-demo: setup ## the worked example, start to end
+demo: .venv/ready ## the worked example, start to end
 	$(BIN)/python examples/demo.py
 
 bench: setup ## measure Seatrial's own speed
