@@ -410,7 +410,7 @@ def test_no_baseline_says_what_to_type(tree: WorkTree):
 
     assert caught.value.render() == (
         "nothing is released here: there is no branch seatrial-baselines\n"
-        "  → release a run: seatrial release RUN --approved-by NAME"
+        "  → release a run: seatrial release RUN --approved-by 'NAME <MAIL>'"
     )
 
 

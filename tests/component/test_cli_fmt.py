@@ -113,6 +113,7 @@ def test_check_writes_nothing_and_says_what_would_be_written(tmp_path, monkeypat
 
     assert told.exit_code == 2
     assert "would write cases/take.yaml\n" in told.output
+    assert "2 not in their usual form (`seatrial fmt` writes them)" in told.output
     assert Path("cases/take.yaml").read_text(encoding="utf-8") == "id: x\nkind: case\n"
 
     assert "wrote cases/take.yaml\n" in seatrial("fmt", "cases/take.yaml").output

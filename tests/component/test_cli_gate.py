@@ -204,7 +204,7 @@ def test_nothing_released_yet_is_undecided_and_says_how_to_begin(tmp_path: Path)
 
     assert result.exit_code == 3
     assert result.stdout.startswith("Undecided: no baseline\n")
-    assert "release a run: seatrial release RUN --approved-by NAME" in result.stdout
+    assert "release a run: seatrial release RUN --approved-by 'NAME <MAIL>'" in result.stdout
 
 
 def test_without_a_repository_and_a_named_baseline_nothing_is_decided_and_the_first_run_can_be_seen():

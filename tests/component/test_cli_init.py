@@ -80,7 +80,7 @@ def test_what_is_typed_next_is_said():
     assert "wrote new/repository/cases/desk/asks-for-the-day.yaml" in output
     assert "  cd new/repository\n  seatrial check --prove\n" in output
     assert "commit -m 'The first cases'\n  seatrial run --suite desk --arm desk-1\n" in output
-    assert "seatrial release latest --approved-by NAME" in output
+    assert "seatrial release latest --approved-by 'NAME <MAIL>'" in output
     assert (
         "replace OWNER/seatrial and COMMIT in .github/workflows/desk.yml and "
         ".github/workflows/desk-report.yml by" in output

@@ -383,7 +383,7 @@ def test_baselines_that_do_not_exist_are_told_with_what_to_type(tree: WorkTree):
         assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr == (
             "Error: nothing is released here: there is no branch seatrial-baselines\n"
-            "  → release a run: seatrial release RUN --approved-by NAME\n"
+            "  → release a run: seatrial release RUN --approved-by 'NAME <MAIL>'\n"
         )
 
 

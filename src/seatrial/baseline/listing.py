@@ -98,7 +98,7 @@ def newest_tip(repository: Repository) -> branch.Tip:
     )
     raise NothingReleased(
         f"nothing is released here: there is no branch {branch.BRANCH}",
-        hint=f"{fetch}release a run: seatrial release RUN --approved-by NAME",
+        hint=f"{fetch}release a run: seatrial release RUN --approved-by 'NAME <MAIL>'",
     )
 
 

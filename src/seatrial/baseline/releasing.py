@@ -77,7 +77,7 @@ def release(
     """
     arm = _one_arm(run, arm)
     if not approver.name.strip():
-        raise UsageError("somebody must approve a release", hint="--approved-by NAME")
+        raise UsageError("somebody must approve a release", hint="--approved-by 'NAME <MAIL>'")
     if to is None and repository is None:
         raise BaselineError(
             "outside of a git repository there is no branch to release to", hint="--to DIR"

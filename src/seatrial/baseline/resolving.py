@@ -316,7 +316,7 @@ def _of_run(run: Run, suite: str, agent: str) -> Baseline:
     if len(fitting) != 1:
         raise BaselineError(
             f"{run.where} has {len(fitting)} arms of the agent {agent}; a baseline is of one",
-            hint=f"release one of them: seatrial release {run.where} --arm ARM --approved-by NAME",
+            hint=f"release one of them: seatrial release {run.where} --arm ARM --approved-by 'NAME <MAIL>'",
         )
     info = BaselineInfo(
         run=manifest.run,
@@ -336,5 +336,5 @@ def _none_of(suite: str, agent: str, where: str, paths: tuple[str, ...]) -> Base
     has = f"; it holds {listed}" if listed else ""
     return BaselineError(
         f"{where} holds no baseline of {agent} in suite {suite}{has}",
-        hint=f"seatrial run --suite {suite} --arm ARM, then seatrial release RUN --approved-by NAME",
+        hint=f"seatrial run --suite {suite} --arm ARM, then seatrial release RUN --approved-by 'NAME <MAIL>'",
     )

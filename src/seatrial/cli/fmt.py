@@ -53,6 +53,8 @@ def fmt(paths: tuple[Path, ...], check: bool, root: Path | None) -> ExitCode:
     for problem in sorted(problems):
         click.echo(from_here(root, problem).render())
     told = f"{changed} not in their usual form" if check else f"{changed} written anew"
+    if check and changed:
+        told += " (`seatrial fmt` writes them)"
     if problems:
         told += f", {len(problems)} problem{'' if len(problems) == 1 else 's'}"
     click.echo(f"{seen} file{'' if seen == 1 else 's'}: {told}")

@@ -181,7 +181,7 @@ def _next(agent: str, folder: Path, unfinished: list[str], no_git: bool) -> Iter
     yield f"seatrial run --suite {agent} --arm {agent}-1"
     yield "seatrial gate latest        # undecided: nothing is released yet"
     yield "seatrial report latest      # what the agent did"
-    yield "seatrial release latest --approved-by NAME   # somebody who did not write the commit"
+    yield "seatrial release latest --approved-by 'NAME <MAIL>'   # somebody who did not write the commit"
     if unfinished:
         files = " and ".join(unfinished)
         yield f"# and replace OWNER/seatrial and COMMIT in {files} by where you have Seatrial, and a commit"

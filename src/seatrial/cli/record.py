@@ -311,6 +311,6 @@ def _resolved(workspace: Workspace, spec: str | None, suite: str, agents: list[s
     if found.release is None:
         raise BaselineError(
             f"{found.info.where} was never released, so it has no ledger",
-            hint="seatrial release RUN --approved-by NAME",
+            hint="seatrial release RUN --approved-by 'NAME <MAIL>'",
         )
     return found

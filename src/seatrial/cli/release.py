@@ -82,7 +82,7 @@ def release(
     if (approved_by is None) == (approved_in is None):
         raise UsageError(
             "somebody must approve a release",
-            hint="--approved-by NAME, or in a job with a protected environment --approved-in ENVIRONMENT",
+            hint="--approved-by 'NAME <MAIL>', or in a job with a protected environment --approved-in ENVIRONMENT",
         )
     if push and to is not None:
         raise UsageError("--push moves a branch, --to writes a folder", hint="give one of them")
@@ -140,7 +140,7 @@ def _of_environment(
     if repository is None or not run_id.isdecimal():
         raise UsageError(
             "--approved-in is for a job of GitHub Actions, in a repository",
-            hint="elsewhere: --approved-by NAME",
+            hint="elsewhere: --approved-by 'NAME <MAIL>'",
         )
     known = baseline.hands_in(
         stored, arm, repository=repository, folder=workspace.folder, remote=remote

@@ -147,7 +147,7 @@ class People:
         if len(commits) > MOST_COMMITS:
             raise ForgeError(
                 f"{len(commits)} commits touch what is released; GitHub is asked of {MOST_COMMITS} at most",
-                hint="release from the command line: seatrial release RUN --approved-by NAME",
+                hint="release from the command line: seatrial release RUN --approved-by 'NAME <MAIL>'",
             )
         logins: set[str] = set()
         unknown: list[str] = []
