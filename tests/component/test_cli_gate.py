@@ -52,6 +52,16 @@ def test_ruling_is_the_exit_code(trials, code, word):
     assert result.stdout.startswith(f"{word}: ")
 
 
+def test_what_made_trials_invalid_is_told():
+    stored("released", GOOD, "clerk-1")
+    stored("candidate", {**FINE, "rent": "ppppi"})
+
+    told = seatrial("gate", "candidate", "--baseline", "released").stdout
+
+    assert "\nInvalid trials\n  1 × time\n" in told
+    assert "Invalid trials" not in seatrial("gate", "released", "--baseline", "released").stdout
+
+
 def test_cases_that_doing_nothing_passes_are_marked_and_carry_no_gate_alone():
     stored("released", GOOD, "clerk-1")
     stored("candidate", FINE, weak=("rent", "refuse"))

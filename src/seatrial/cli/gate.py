@@ -104,6 +104,29 @@ def _tell(found: Compared, ruling: Ruling, run: str) -> None:
         tell_case(case, number)
     if more := len(wrong) - len(worst):
         tell(f"and {more} more: `seatrial report {run}` shows them all", indent=2)
+    if found.comparison.invalid.get("candidate"):
+        _tell_invalid_trials(found, run)
+
+
+def _tell_invalid_trials(found: Compared, run: str) -> None:
+    """Why trials of the candidate count for nothing, the reasons that most of them have first."""
+    from collections import Counter
+
+    from seatrial.cli.compared import tell
+    from seatrial.cli.progress import shown_safely
+
+    reasons = Counter(
+        (record.cause, record.detail)
+        for record in found.run.records(found.arm)
+        if record.cause is not None
+    )
+    tell()
+    tell("Invalid trials", bold=True)
+    for (cause, detail), count in reasons.most_common(3):
+        why = f": {shown_safely(detail)}" if detail else ""
+        tell(f"{count} × {cause}{why}", indent=2)
+    if (more := len(reasons) - 3) > 0:
+        tell(f"and {more} more reasons: `seatrial report {run}` shows them all", indent=2)
 
 
 def _annotations(found: Compared, ruling: Ruling, root: Path | None) -> str:
