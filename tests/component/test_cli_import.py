@@ -316,6 +316,7 @@ def test_nothing_is_written_over_what_is_there_or_with_check(source: Path, root:
     code, _, err = seatrial(root, "import", "tau2", str(source))
     assert code == 2
     assert "there already" in err
+    assert "write elsewhere: --root FOLDER" in err
 
 
 @pytest.mark.parametrize(

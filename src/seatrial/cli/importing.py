@@ -90,7 +90,7 @@ def import_tasks(
     refuse_what_is_wrong(root, files)
     real = _looks_real(files, root)
     if not check:
-        plant(root, files)
+        plant(root, files, "remove what is there, or write elsewhere: --root FOLDER")
         if real and imported.invented_by:
             _allow(root, real, imported.invented_by)
     _tell(imported, quiet)

@@ -103,7 +103,7 @@ def case(
     path = f"{_folder(folder, catalog, group)}/{id}.yaml"
     files = {path: (schema_line(path, "case") + "".join(said.lines())).encode()}
     refuse_what_is_wrong(workspace.root, files)
-    plant(workspace.root, files)
+    plant(workspace.root, files, "remove what is there, or choose another id or --folder")
 
     click.echo(printable(f"wrote {path}"))
     suites = [s.id for s in catalog.suites.values()]

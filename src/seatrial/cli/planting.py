@@ -37,12 +37,17 @@ def refuse_what_is_wrong(root: Path, files: Mapping[str, bytes]) -> None:
     loading.load(loading.Tree(sorted((there | new).items())))
 
 
-def plant(root: Path, files: Mapping[str, bytes]) -> None:
+def plant(
+    root: Path,
+    files: Mapping[str, bytes],
+    otherwise: str = "choose another name with --agent, or remove what is there",
+) -> None:
     """Write new files.
 
     Args:
         root: the folder that paths are relative to; it is made when it is not there.
         files: path (`/` between folders) → content.
+        otherwise: what to do where something is there already.
 
     Raises:
         UsageError: something stands at one of the paths, or a link leads out of the folder. Nothing is written.
@@ -53,7 +58,7 @@ def plant(root: Path, files: Mapping[str, bytes]) -> None:
     if taken:
         raise UsageError(
             f"{', '.join(sorted(taken))}: there already, and nothing is overwritten",
-            hint="choose another name with --agent, or remove what is there",
+            hint=otherwise,
         )
     for path in files:
         if not (root / path).resolve().is_relative_to(home):
