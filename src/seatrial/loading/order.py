@@ -10,8 +10,12 @@ from typing import Any
 
 import yaml
 
+from seatrial.documents.answers import MockRule
 from seatrial.documents.checks.base import CheckPart
 from seatrial.documents.schemas import texts
+
+_OF_RULES = {"when", "state"}
+"""Keys of a rule that say when it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +117,15 @@ def _mappings(lines: Sequence[str], node: yaml.Node, shape: _Shape, end: int) ->
 def _order(properties: Mapping[str, Any]) -> dict[str, int]:
     """Place of each key: what says which part it is, then the id, then the others as the model has them.
 
-    What all checks have in common comes last, though their models begin with it.
+    What all checks have in common comes last, though their models begin with it; and in a rule of mocked answers
+    comes first when it holds, as one reads it.
     """
+    is_rule = MockRule.model_fields.keys() >= properties.keys() >= _OF_RULES
 
     def place(name: str) -> int:
         if "const" in properties[name]:
             return 0
-        if name == "id":
+        if name == "id" or (is_rule and name in _OF_RULES):
             return 1
         return 3 if "check" in properties and name in CheckPart.model_fields else 2
 
