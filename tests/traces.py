@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -75,8 +74,3 @@ def changed(type: str, key: str, property: str, old: Any, new: Any) -> Change:
 
 def deleted(type: str, key: str, **old: Any) -> Change:
     return Change(what="deleted", type=type, key=key, old={"id": key, **old})
-
-
-def stands_in(token: str, text: str) -> bool:
-    """Whether the token of a trial stands in a text, and not only as the beginning of another trial's (`…-2`)."""
-    return re.search(rf"(?<![a-z0-9]){token}(?![a-z0-9]|-[0-9])", text) is not None

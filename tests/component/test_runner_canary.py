@@ -21,7 +21,6 @@ from tests import bike_shop
 from tests.servers import openai_chat
 from tests.servers.openai_chat import Says, Step
 from tests.shop_trials import carried_out
-from tests.traces import stands_in
 
 from seatrial.documents import Adapter, Arm, Case, Persona
 from seatrial.trace import Trace
@@ -61,7 +60,7 @@ def test_no_trial_finds_the_word_of_another(
         # It was planted everywhere, and what was looked at is in the trace.
         assert f'"renter":"{trace.run_token}"' in whole
         assert "I found: " in trace.replies[0].text
-        assert [word for word in words - {trace.run_token} if stands_in(word, whole)] == []
+        assert [word for word in words - {trace.run_token} if word in whole] == []
         # Nothing was there before it came.
         assert trace.run_token not in trace.replies[0].text
 
@@ -78,9 +77,7 @@ def test_a_word_that_does_leak_is_found(tmp_path: Path):
 
     words = {trace.run_token for trace in traces}
     assert any(
-        stands_in(word, trace.model_dump_json())
-        for trace in traces
-        for word in words - {trace.run_token}
+        word in trace.model_dump_json() for trace in traces for word in words - {trace.run_token}
     )
 
 

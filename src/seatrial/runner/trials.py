@@ -438,10 +438,12 @@ def _stop_watch() -> Callable[[], float]:
 def _token(run: str, trial: Trial, attempt: int = 1) -> str:
     """What no other attempt at a trial has: ten letters and digits, with `-2`, `-3` … from the second trial on.
 
-    Nothing about the case can be read from it. Trials of one case by one arm have the same letters in one run.
+    Nothing about the case can be read from it. Each trial has letters of its own, so that no token is a part of
+    another: whoever looks for it in a text does not take what a neighbour left there for it.
     """
+    number = f"\0number {trial.number}" if trial.number > 1 else ""
     again = f"\0{attempt}" if attempt > 1 else ""
-    data = f"{run}\0{trial.case}\0{trial.arm}{again}".encode()
+    data = f"{run}\0{trial.case}\0{trial.arm}{number}{again}".encode()
     letters = base64.b32encode(hashlib.sha256(data).digest())[:10].decode().lower()
     return letters if trial.number == 1 else f"{letters}-{trial.number}"
 
