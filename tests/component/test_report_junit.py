@@ -81,6 +81,18 @@ def test_case_without_a_valid_trial_is_an_error_though_it_is_not_required(eviden
     assert (result.tag, result.get("type")) == ("error", "invalid")
 
 
+def test_case_of_which_nothing_was_run_is_no_success(evidence: Evidence):
+    """It is new and not required: nothing is to be looked at, and nothing was shown either."""
+    case = next(c for c in evidence.comparison.cases if c.outcome is Outcome.NEW)
+    missing = case.model_copy(update={"candidate": None, "sentence": "New: it was not run."})
+    changed = evidence.comparison.model_copy(update={"cases": (missing,)})
+
+    (result,) = _case(_with(evidence, comparison=changed), case.case)
+
+    assert (result.tag, result.get("type")) == ("skipped", "not run")
+    assert result.get("message") == "New: it was not run."
+
+
 @pytest.mark.parametrize(
     ("gate", "tags"), [(Gate.OPEN, []), (Gate.UNDECIDED, ["error"]), (Gate.CLOSED, ["failure"])]
 )

@@ -1,6 +1,7 @@
 """The JSON Schemas that editors use agree with the models, and the shipped documents with them."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +43,28 @@ def test_a_schema_is_one_by_its_own_dialect_and_says_which(kind: str):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_key_is_described(kind: str):
     schema = json.loads(schemas.texts()[f"{kind}.json"])
-    models = [schema, *schema["$defs"].values()]
     bare = {
         key
-        for model in models
-        for key, value in model.get("properties", {}).items()
+        for properties in _properties(schema)
+        for key, value in properties.items()
         if "description" not in value and "const" not in value and key != "effect"
     }
 
     assert bare == set()
+
+
+def _properties(part: Any) -> Iterator[dict[str, Any]]:
+    """The keys of every mapping that the schema tells of, however deep: operators of conditions among them."""
+    if isinstance(part, list):
+        for item in part:
+            yield from _properties(item)
+    elif isinstance(part, dict):
+        for key, value in part.items():
+            if key == "properties":
+                yield value
+                yield from _properties(list(value.values()))
+            elif key != "examples":
+                yield from _properties(value)
 
 
 @pytest.mark.parametrize("kind", KINDS)

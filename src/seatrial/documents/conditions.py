@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -23,13 +24,13 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     StrictStr,
-    WithJsonSchema,
     field_validator,
     model_validator,
 )
 
 from seatrial.documents import placeholders
 from seatrial.documents.base import Part
+from seatrial.documents.meanings import meanings
 
 OPERATORS = (
     "equals",
@@ -197,27 +198,33 @@ def bare_means_equals(*operators: str) -> Callable[[Any], Any]:
     return read
 
 
-def condition_schema(*operators: str) -> WithJsonSchema:
-    """What editors are told of a condition with these operators."""
-    return WithJsonSchema(
-        {
-            "description": "A value (equals), or operators: " + ", ".join(operators),
+@dataclass(frozen=True, slots=True)
+class ConditionSchema:
+    """What editors are told of a condition as it is written."""
+
+    more: tuple[tuple[str, str], ...] = ()
+    """Operators beside those that are known everywhere, each with what it means."""
+
+    def __get_pydantic_json_schema__(self, _: Any, __: Any) -> dict[str, Any]:
+        found = meanings(Condition)
+        told = {n: found["json_schema" if n == "schema" else n] for n in OPERATORS} | dict(
+            self.more
+        )
+        return {
+            "description": "A value (equals), or operators: " + ", ".join(told),
             "anyOf": [
                 {
                     "type": "object",
-                    "properties": {name: {} for name in operators},
+                    "properties": {name: {"description": text} for name, text in told.items()},
                     "additionalProperties": False,
                     "minProperties": 1,
                 },
                 {},
             ],
         }
-    )
 
 
-Expected = Annotated[
-    Condition, BeforeValidator(bare_means_equals(*OPERATORS)), condition_schema(*OPERATORS)
-]
+Expected = Annotated[Condition, BeforeValidator(bare_means_equals(*OPERATORS)), ConditionSchema()]
 """A condition as it is written: a bare value, or a mapping of operators."""
 
 Conditions = dict[str, Expected]

@@ -88,6 +88,8 @@ def _outcome(evidence: Evidence, case: CaseComparison) -> Failure | Error | Skip
             return _result(Error, case.sentence, "invalid", text)
         case None if case.outcome in (Outcome.CARRIED, Outcome.REMOVED, Outcome.INCOMPARABLE):
             return _result(Skipped, case.sentence, case.outcome.value, "")
+        case None if case.candidate is None or not case.candidate.valid:
+            return _result(Skipped, case.sentence, "not run", "")
         case None:
             return None
 

@@ -13,9 +13,9 @@ from seatrial.documents.conditions import (
     OPERATORS,
     Condition,
     Conditions,
+    ConditionSchema,
     Expected,
     bare_means_equals,
-    condition_schema,
 )
 
 BoundName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")]
@@ -42,7 +42,14 @@ class Bindable(Condition):
 BindableExpected = Annotated[
     Bindable,
     BeforeValidator(bare_means_equals(*OPERATORS, "bind")),
-    condition_schema(*OPERATORS, "bind"),
+    ConditionSchema(
+        more=(
+            (
+                "bind",
+                "A name for the value: wherever it stands in this check, the value is the same.",
+            ),
+        )
+    ),
 ]
 """A condition as it is written, which may `bind` its value to a name."""
 
