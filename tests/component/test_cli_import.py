@@ -303,6 +303,15 @@ def test_tests_of_promptfoo_become_cases_and_assertions_checks_as_far_as_there_a
         assert told in out, told
     code, out, err = seatrial(root, "check")
     assert (code, err) == (0, ""), out
+    assert seatrial(root, "fmt", "--check")[:2] == (0, "10 files: 0 not in their usual form\n")
+
+
+def test_the_help_has_a_line_for_each_format():
+    code, out, _ = seatrial(Path.cwd(), "import", "--help")
+
+    assert code == 0
+    for shape in ("tau2", "agentdojo", "promptfoo"):
+        assert any(line.startswith(f"  {shape} ") for line in out.splitlines()), shape
 
 
 def test_nothing_is_written_over_what_is_there_or_with_check(source: Path, root: Path):

@@ -140,6 +140,7 @@ def test_a_suite_cannot_name_an_abstract_case():
         ("harbour", "`harbour` is a fixture; a case extends a case"),
         ("[take-a-berth]", "`extends`: expected the id of a case, found a list"),
         ("take-another", "extends itself: `take-another` → `take-another`"),
+        ("released", "`released` is an arm; a case extends a case"),
     ],
 )
 def test_a_parent_that_is_none_is_told_where_it_is_named(parent: str, said: str):

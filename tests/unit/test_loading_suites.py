@@ -71,6 +71,14 @@ def test_suites_that_take_each_other_in_twice_over_do_not_grow():
     assert catalog.suites["s0"].cases == ("urgent",)
 
 
+def test_a_suite_that_takes_itself_in_is_told():
+    found = told(
+        {"suites/all.yaml": harbour.SUITE.replace("  - take-a-berth\n", "  - suite: all\n")}
+    )
+
+    assert found == ["suites/all.yaml:4:12: suite `all` takes itself in"]
+
+
 def test_a_circle_of_suites_is_told_at_each_of_them():
     back = harbour.SUITE.replace("  - take-a-berth\n", "  - suite: nightly\n")
 

@@ -63,6 +63,7 @@ def import_tasks(
     from seatrial import loading
     from seatrial.cli.planting import plant, refuse_what_is_wrong, schema_line
     from seatrial.importing import FORMATS
+    from seatrial.loading.order import ordered
     from seatrial.loading.writing import written
 
     root = root or Path.cwd()
@@ -83,10 +84,12 @@ def import_tasks(
             if imported.missing
             else "name the file or the folder with the tasks",
         )
-    files = {
-        path: (schema_line(path, doc["kind"]) + written(doc, dense=("objects",))).encode()
-        for path, doc in imported.documents.items()
-    }
+    files = {}
+    for path, doc in imported.documents.items():
+        text = written(doc, dense=("objects",))
+        # A fixture may have megabytes of objects, and is put together in order.
+        text = text if doc["kind"] == "fixture" else ordered(text)
+        files[path] = (schema_line(path, doc["kind"]) + text).encode()
     refuse_what_is_wrong(root, files)
     real = _looks_real(files, root)
     if not check:

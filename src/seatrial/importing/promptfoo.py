@@ -295,8 +295,8 @@ _NO_WORLD: Document = {
     "actions": {
         "today": {
             "description": "Tell the day.",
-            "read_only": True,
             "parameters": {"type": "object", "properties": {}, "additionalProperties": False},
+            "read_only": True,
             "returns": "{{today}}",
         }
     },

@@ -103,7 +103,9 @@ class Reuse:
             if parent is REFUSED:
                 return None
             if not isinstance(parent, str):
-                message = f"`extends`: expected the id of a {document.kind}, found {shown(parent)}"
+                message = (
+                    f"`extends`: expected the id of {_one(document.kind)}, found {shown(parent)}"
+                )
                 mistake = Mistake(("extends",), message, code="wrong-type")
             elif any(parent == above.id for above in line):
                 ids = [written.id for written in line]
@@ -199,8 +201,12 @@ def _section(values: list[Mapping[str, Any]]) -> str:
 def _missing(kind: Kind, id: str, known: Mapping[tuple[Kind, str], Places]) -> Mistake:
     others = [of for of, other in known if other == id]
     if others:
-        message = f"`{cut(id)}` is a {others[0]}; a {kind} extends a {kind}"
+        message = f"`{cut(id)}` is {_one(others[0])}; {_one(kind)} extends {_one(kind)}"
         return Mistake(("extends",), message, code="wrong-kind")
     guess = closest(id, (other for of, other in known if of == kind))
     message = f"there is no {kind} `{cut(id)}`" + (f"; did you mean `{guess}`?" if guess else "")
     return Mistake(("extends",), message, code="dangling-id")
+
+
+def _one(kind: Kind) -> str:
+    return f"an {kind}" if kind == "arm" else f"a {kind}"

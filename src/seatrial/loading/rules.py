@@ -99,7 +99,8 @@ def suites_in_a_circle(library: Library) -> Found:
                     seen.add(one)
                     waiting += taken.get(one, ())
             if suite.id in seen:
-                message = f"suite `{suite.id}` takes itself in, through `{entry.suite}`"
+                through = "" if entry.suite == suite.id else f", through `{entry.suite}`"
+                message = f"suite `{suite.id}` takes itself in{through}"
                 yield draft, Mistake(("cases", index, "suite"), message, code="takes-itself-in")
 
 
