@@ -355,10 +355,26 @@ def test_what_cannot_be_read_is_told_and_not_a_fault(
     assert list(root.iterdir()) == []
 
 
-def test_a_reference_never_leads_out_of_the_folder(source: Path, root: Path):
+def test_a_title_with_braces_is_no_placeholder(source: Path, root: Path):
+    config = (
+        "description: 'Of {{{run}} and {{city}}'\nprompts: [Hello]\nproviders: [echo]\ntests:\n"
+    )
+    config += "  - {description: 'Say {{hello}}', assert: [{type: contains, value: hello}]}\n"
+    (source / "promptfooconfig.yaml").write_text(config, "utf-8")
+
+    code, out, err = seatrial(root, "import", "promptfoo", str(source))
+
+    assert (code, err) == (0, ""), out
+    suite = document(root, "suites/promptfoo-of-run-and-city.yaml")
+    assert suite["title"] == "Of { { {run}} and { {city}}"
+
+
+@pytest.mark.parametrize("up", ["..", "absolute"])
+def test_a_reference_never_leads_out_of_the_folder(source: Path, root: Path, up: str):
+    up = up.replace("absolute", source.parent.as_posix())
     (source.parent / "secret.json").write_text('["the secret"]', "utf-8")
     (source / "linked.json").symlink_to(source.parent / "secret.json")
-    config = PROMPTFOO.replace("file://chat.json", "file://../secret.json").replace(
+    config = PROMPTFOO.replace("file://chat.json", f"file://{up}/secret.json").replace(
         "file://more.yaml", "file://linked.json"
     )
     (source / "promptfooconfig.yaml").write_text(config, "utf-8")

@@ -144,7 +144,7 @@ def _read(source: Path) -> dict[str, Any]:
             found[plain] = _content(path, plain, text)
             for named in _NAMED.findall(text) if plain.endswith((".yaml", ".yml")) else ():
                 near_it = path.parent / named
-                if ".." not in near_it.parts:
+                if ".." not in near_it.parts and not named.startswith("/"):
                     waiting.append(near_it)
     return found
 

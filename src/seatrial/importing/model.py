@@ -65,8 +65,10 @@ def id_of(*parts: object) -> str:
 
 
 def line(text: str, most: int = 100) -> str:
-    """The beginning of a text on one line, as a title."""
+    """The beginning of a text on one line, as a title; what looks like a placeholder is none there."""
     plain = " ".join(text.split())
+    while "{{" in plain:
+        plain = plain.replace("{{", "{ {")
     return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
 
 
@@ -84,4 +86,4 @@ def holds_braces(*values: Any) -> bool:
 
 def suite_of(id: str, title: str, tag: str) -> Document:
     """A suite of all cases with a tag."""
-    return {"kind": "suite", "id": id, "title": title, "cases": [{"tags": [tag]}]}
+    return {"kind": "suite", "id": id, "title": line(title), "cases": [{"tags": [tag]}]}
