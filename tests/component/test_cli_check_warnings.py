@@ -123,3 +123,14 @@ def test_a_secret_is_no_warning():
     assert told.exit_code == 2
     assert "cases/take.yaml:9:7: `AKIA…` looks like a secret" in told.output
     assert "1 problem in 1 file, 1 warning" in told.output
+
+
+def test_defaults_beside_the_folders_are_told_for_nothing_inherits_from_them():
+    Path("defaults.yaml").write_text("# ours\nkind: defaults\ncase: {owner: Ada}\n", "utf-8")
+    told = check()
+
+    assert told.exit_code == 2
+    assert told.output.startswith("defaults.yaml:1:1: nothing inherits from these defaults")
+
+    Path("defaults.yaml").write_text("galaxy: kind\n", "utf-8")  # somebody else's
+    assert check().exit_code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import gc
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -52,6 +53,8 @@ def checked(root: Path, files: loading.Tree, stale_after: int, *, anew: bool) ->
     if isinstance(beside, Problem):
         files = loading.Tree(files.items(), (*files.problems, beside))
     may_stay = beside if isinstance(beside, bytes) else None
+    if (idle := _idle_defaults(root)) is not None:
+        files = loading.Tree(files.items(), (*files.problems, idle))
     memory = None if anew or files.problems else remembered(root)
     name = ""
     outside: tuple[Problem, ...]
@@ -85,6 +88,21 @@ def checked(root: Path, files: loading.Tree, stale_after: int, *, anew: bool) ->
         memory.keep(name, _written(_Before(problems, warnings, sizes, leaning)))
     unfound = () if outside else _unfound(root, leaning)
     return Checked(problems, tuple(sorted((*warnings, *unfound))), sizes, catalog)
+
+
+def _idle_defaults(root: Path) -> Problem | None:
+    """Defaults beside the folders of documents, where nothing inherits from them; None where there are none."""
+    from seatrial.loading.defaults import DEFAULTS
+
+    content = read_beside(root, DEFAULTS)
+    if not isinstance(content, bytes) or not _IS_DEFAULTS.search(content):
+        return None  # there is none, or it is something of somebody else's
+    folders = ", ".join(f"{folder}/" for folder in loading.FOLDERS)
+    message = f"nothing inherits from these defaults: documents lie in {folders}"
+    return Problem(DEFAULTS, 1, 1, message, "Put them into one of these folders", "defaults")
+
+
+_IS_DEFAULTS = re.compile(rb"^kind:[ \t]*[\"']?defaults\b", re.MULTILINE)
 
 
 def _sizes(catalog: Catalog) -> Sizes:
