@@ -33,6 +33,14 @@ def price(usage: Usage, prices: Prices) -> float:
     ) / _MILLION
 
 
+def spent(usages: Iterable[Usage], prices: Prices | None, currency: str) -> float | None:
+    """What these tokens cost in a currency; None where nothing was reported, or no prices in it are known."""
+    told = list(usages)
+    if not told or prices is None or prices.currency != currency:
+        return None
+    return math.fsum(price(used, prices) for used in told)
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """What a run may spend at most: money in one currency, or tokens read and written."""

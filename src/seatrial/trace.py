@@ -274,6 +274,12 @@ class Beginning(_Record):
     """Link type, key of the object it starts from, key of the object it leads to."""
 
 
+Ended = Literal[
+    "completed", "call_limit", "step_limit", "token_limit", "cost_limit", "gave_up", "broken"
+]
+"""How a trial ended."""
+
+
 class Trace(_Record):
     """One trial, start to end."""
 
@@ -291,9 +297,7 @@ class Trace(_Record):
     """The exact difference start → end; None when the end state was not captured."""
     beginning: Beginning | None = None
     """What there was of the types that the case's checks ask for, where no document says it."""
-    ended: Literal["completed", "call_limit", "step_limit", "token_limit", "gave_up", "broken"] = (
-        "completed"
-    )
+    ended: Ended = "completed"
     """`gave_up`: the agent did not reply any more after something went wrong on purpose (the trial failed).
     `broken`: the trial could not be carried to its end (its verdict is invalid)."""
     ended_as: Ending | None = None
@@ -317,13 +321,18 @@ class Trace(_Record):
         return tuple(e for e in self.events if isinstance(e, Completed))
 
     @property
-    def tokens(self) -> int | None:
-        """Tokens that the agent read and wrote; None where it reports none.
+    def usages(self) -> tuple[Usage, ...]:
+        """What the agent took, as far as it is reported.
 
-        Of each answer of its model, where Seatrial asked it; else what its replies say.
+        For each answer of its model, where Seatrial asked it; else what its replies say.
         """
         heard: tuple[Completed | Replied, ...] = self.completions or self.replies
-        told = [e.usage.input_tokens + e.usage.output_tokens for e in heard if e.usage is not None]
+        return tuple(e.usage for e in heard if e.usage is not None)
+
+    @property
+    def tokens(self) -> int | None:
+        """Tokens that the agent read and wrote; None where it reports none."""
+        told = [used.input_tokens + used.output_tokens for used in self.usages]
         return sum(told) if told else None
 
     def fault_of(self, turn: int) -> Called | None:

@@ -146,6 +146,21 @@ def test_one_reply_with_too_many_tokens_ends_the_trial_and_fails_it(tmp_path: Pa
     ]
 
 
+def test_one_reply_that_costs_too_much_ends_the_trial_and_fails_it(tmp_path: Path):
+    turns = [{"say": "I am {{run}}. Bike b-1, please."}, {"say": "I am {{run}}. Another one."}]
+    case = bike_shop.case(turns=turns, limits={"cost": "0.00001 EUR"})
+    adapter = {"type": "python", "target": "shop_agents:rents"}
+    arm = bike_shop.arm("rents", adapter, prices={"input": 1, "output": 1, "currency": "EUR"})
+
+    ((record, trace),) = _run(tmp_path, arm, cases=[case], trials=1)
+
+    assert (trace.ended, len(trace.replies)) == ("cost_limit", 1)
+    assert record.verdict == Verdict.FAILED
+    assert [f.reason for f in record.findings if f.path == "limits.cost"] == [
+        "the agent took 0.000012 EUR, and may take 0.000010 EUR"
+    ]
+
+
 def test_agent_that_sends_more_than_can_be_recorded_is_stopped_and_its_trial_is_invalid(
     tmp_path: Path,
 ):

@@ -7,6 +7,7 @@ from tests import bike_shop
 from tests.traces import called, changed, replied, said, trace
 
 from seatrial import checks
+from seatrial.documents import Prices
 from seatrial.verdicts import Cause, Finding, Verdict
 
 LENT = changed("bike", "b-1", "status", "free", "rented")
@@ -179,6 +180,43 @@ def test_a_limit_of_tokens_is_held_against_what_the_agent_reports(usage, told):
     findings = checks.grade(rents, recorded)
 
     assert checks.verdict(findings, recorded)[:2] == told
+
+
+@pytest.mark.parametrize(
+    ("usage", "currency", "told", "reason"),
+    [
+        ({"input_tokens": 600, "output_tokens": 200}, "EUR", (Verdict.PASSED, None), None),
+        (
+            {"input_tokens": 600, "output_tokens": 201},
+            "EUR",
+            (Verdict.FAILED, None),
+            "the agent took 0.0010 EUR, and may take 0.0010 EUR",
+        ),
+        (
+            None,
+            "EUR",
+            (Verdict.INVALID, Cause.NO_EVIDENCE),
+            "the agent reports no tokens, and may take 0.0010 EUR",
+        ),
+        (
+            {"input_tokens": 6, "output_tokens": 2},
+            "USD",
+            (Verdict.INVALID, Cause.NO_EVIDENCE),
+            "the arm has no prices in EUR, and the agent may take 0.0010 EUR",
+        ),
+    ],
+)
+def test_a_limit_of_cost_is_held_against_what_the_agent_reports_by_the_prices_of_its_arm(
+    usage, currency, told, reason
+):
+    rents = case({"check": "tool_called", "tool": "rent"}, limits={"cost": "0.001 EUR"})
+    recorded = trace(said(), called("rent"), {"event": "replied", "text": "Done.", "usage": usage})
+    background = checks.Background(prices=Prices(input=1.0, output=2.0, currency=currency))
+
+    findings = checks.grade(rents, recorded, background)
+
+    assert checks.verdict(findings, recorded)[:2] == told
+    assert next((f.reason for f in findings if f.path == "limits.cost"), None) == reason
 
 
 def test_a_trace_that_broke_off_is_invalid_and_still_shows_what_was_forbidden():

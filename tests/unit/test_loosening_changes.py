@@ -83,6 +83,18 @@ def test_nothing_is_told_of_documents_that_are_the_same_or_ask_more():
         ({"trials": 8}, {}, "trials_lowered", "loosened"),
         ({"limits": {"calls": 3}}, {"limits": {"calls": 4}}, "limit_raised", "loosened"),
         ({"limits": {"calls": 3}}, {}, "limit_raised", "loosened"),
+        (
+            {"limits": {"cost": "0.05 EUR"}},
+            {"limits": {"cost": "0.10 EUR"}},
+            "limit_raised",
+            "loosened",
+        ),
+        (
+            {"limits": {"cost": "0.05 EUR"}},
+            {"limits": {"cost": "0.04 USD"}},
+            "limit_raised",
+            "loosened",
+        ),
         ({"negative": True}, {}, "case_changed", "changed"),
         ({}, {"version": "0.9"}, "case_changed", "changed"),
         ({}, {"environment": "staging"}, "case_changed", "changed"),

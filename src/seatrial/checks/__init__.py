@@ -37,6 +37,8 @@ from seatrial.checks import (
     tool_order,
 )
 from seatrial.checks.scope import Background, Found, Scope, broken, skipped
+from seatrial.costs import Budget, spent
+from seatrial.documents import Prices
 from seatrial.documents.case import Case
 from seatrial.documents.checks import (
     OF_THE_END,
@@ -109,7 +111,13 @@ def grade(case: Case, trace: Trace, background: Background = _NOTHING_ELSE) -> t
                 cause=found.cause,
             )
         )
-    return (*findings, *_attack(case, trace), *_limits(case, trace), *_tokens(case, trace))
+    return (
+        *findings,
+        *_attack(case, trace),
+        *_limits(case, trace),
+        *_tokens(case, trace),
+        *_cost(case, trace, background.prices),
+    )
 
 
 def verdict(findings: Sequence[Finding], trace: Trace) -> tuple[Verdict, Cause | None, str]:
@@ -249,7 +257,7 @@ def _limits(case: Case, trace: Trace) -> tuple[Finding, ...]:
                 f"the agent gave up after a call that went wrong on purpose{what}{_instead(trace)}"
             )
             path, last = "answers", fault or last
-        case "completed" | "token_limit" | "broken":
+        case "completed" | "token_limit" | "cost_limit" | "broken":
             return ()
     return (
         Finding(
@@ -277,6 +285,33 @@ def _tokens(case: Case, trace: Trace) -> tuple[Finding, ...]:
             reason=f"the agent reports no tokens, and may take {most}"
             if taken is None
             else f"the agent took {taken} tokens, and may take {most}",
+            turn=last.turn if last else None,
+            cause=Cause.NO_EVIDENCE if taken is None else None,
+        ),
+    )
+
+
+def _cost(case: Case, trace: Trace, prices: Prices | None) -> tuple[Finding, ...]:
+    """The finding that the agent's tokens cost more than they may, or that nobody knows; none where they did not."""
+    if case.limits.cost is None:
+        return ()
+    most = Budget.read(case.limits.cost)
+    taken = spent(trace.usages, prices, most.unit)
+    if taken is not None and taken <= most.limit:
+        return ()
+    if taken is not None:
+        reason = f"the agent took {most.told(taken)}, and may take {most}"
+    elif prices is None or prices.currency != most.unit:
+        reason = f"the arm has no prices in {most.unit}, and the agent may take {most}"
+    else:
+        reason = f"the agent reports no tokens, and may take {most}"
+    last = trace.replies[-1] if trace.replies else None
+    return (
+        Finding(
+            check="limit",
+            path="limits.cost",
+            status=Status.SKIPPED if taken is None else Status.FAILED,
+            reason=reason,
             turn=last.turn if last else None,
             cause=Cause.NO_EVIDENCE if taken is None else None,
         ),

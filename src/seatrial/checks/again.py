@@ -60,6 +60,7 @@ class Grader:
                 catalog.world(case.world, trace.arm), case.role, case.purpose
             ),
             skills=arm.skills if arm is not None else {},
+            prices=arm.prices if arm is not None else None,
         )
         return tuple(
             finding.model_copy(update={"place": catalog.place("case", case.id, finding.path)})

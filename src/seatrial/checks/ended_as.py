@@ -10,7 +10,7 @@ def find(check: EndedAs, scope: Scope) -> Found:
     """Whether it ended as it should; skipped where nobody took part who could end it."""
     trace = scope.trace
     if trace.ended_as is None:
-        if trace.ended in ("call_limit", "step_limit", "token_limit", "gave_up"):
+        if trace.ended in ("call_limit", "step_limit", "token_limit", "cost_limit", "gave_up"):
             return failed(
                 f"the conversation never came to its end ({trace.ended.replace('_', ' ')}); expected "
                 f"{_expected(check)}"

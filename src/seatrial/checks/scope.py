@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seatrial.checks.secrets import Secrets
+from seatrial.documents import Prices
 from seatrial.documents.checks import CallOrStep, NotDisclosed
 from seatrial.state import State
 from seatrial.trace import Asked, Called, Replied, Requested, Trace
@@ -37,6 +38,8 @@ class Background:
     and by what they act on."""
     skills: Mapping[str, CallOrStep] = field(default_factory=dict)
     """The skills that the arm declares, each with the call that shows that it was read."""
+    prices: Prices | None = None
+    """What the arm's tokens cost; None where it does not say."""
 
     def leaves_world(self, sent: Called | Requested | Asked) -> bool:
         """Whether what the agent sent to a server reaches somebody outside.

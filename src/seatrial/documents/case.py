@@ -68,6 +68,10 @@ class Turn(Part):
     the case)."""
 
 
+COST = r"^[0-9]+(?:\.[0-9]+)? ?[A-Z]{3}$"
+"""An amount and its currency."""
+
+
 class Limits(Part):
     """How far a trial may go."""
 
@@ -80,6 +84,9 @@ class Limits(Part):
     tokens: StrictInt | None = Field(default=None, ge=1)
     """Tokens that the agent reads and writes; more fail the trial, and after the reply with which it took them nothing
     more is said. A trial whose agent reports none is invalid (no_evidence)."""
+    cost: str | None = Field(default=None, pattern=COST)
+    """What these tokens may cost by the `prices` of the arm, for example `0.05 EUR`; more fails the trial, as more
+    tokens do. Without prices in this currency the trial is invalid (no_evidence)."""
 
 
 class Case(Document):

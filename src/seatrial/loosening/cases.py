@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from seatrial.costs import Budget
 from seatrial.documents import Case
 from seatrial.documents.patterns import matches
 from seatrial.loosening import checks
@@ -94,11 +95,19 @@ def of(sides: Sides, old: Case, new: Case, often: tuple[int, int]) -> Iterator[P
 def _limits(sides: Sides, old: Case, new: Case) -> Iterator[PolicyChange]:
     for key in type(old.limits).model_fields:
         was, now = getattr(old.limits, key), getattr(new.limits, key)
-        if was is None or (now is not None and now <= was):
+        if was is None or (now is not None and _is_within(now, was)):
             continue
         said = "no limit" if now is None else f"a limit of {now}"
         text = f"the case {old.written_as} has {said} of {key.replace('_', ' ')} instead of {was}"
         yield _told(sides, old, "limit_raised", text, f"limits.{key}", was, now)
+
+
+def _is_within(now: Any, was: Any) -> bool:
+    """Whether a limit asks no less than another; amounts in two currencies cannot be compared."""
+    if not isinstance(now, str):
+        return bool(now <= was)
+    amount, before = Budget.read(now), Budget.read(was)
+    return amount.unit == before.unit and amount.limit <= before.limit
 
 
 def _code(sides: Sides, old: Case, new: Case) -> Iterator[PolicyChange]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 import anyio
 
@@ -19,7 +18,7 @@ from seatrial.errors import ArmError, Error, SimulatorError, ToolServerError, pr
 from seatrial.personas import Over
 from seatrial.runner.bills import Bill
 from seatrial.runner.purse import Allotment
-from seatrial.trace import GAVE_UP, Beginning, Change, Completed, Event, Noted, Trace
+from seatrial.trace import GAVE_UP, Beginning, Change, Completed, Ended, Event, Noted, Trace
 from seatrial.verdicts import Cause, SimulatorFault
 
 
@@ -48,9 +47,7 @@ class Course:
     seen: Sequence[Event] = ()
     """What the gateway saw, in order."""
     changes: tuple[Change, ...] | None = None
-    ended: Literal["completed", "call_limit", "step_limit", "token_limit", "gave_up", "broken"] = (
-        "completed"
-    )
+    ended: Ended = "completed"
     failure: Failure | None = None
     allowance: Allotment | None = None
     """What it may spend; None for anything."""

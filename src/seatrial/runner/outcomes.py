@@ -8,7 +8,7 @@ from seatrial import checks
 from seatrial.documents import Case, digest
 from seatrial.records import TrialRecord, Violation
 from seatrial.runner.course import Failure
-from seatrial.trace import MOST_COUNTED, Completed, Listed, Replied, Said, Trace, Usage
+from seatrial.trace import MOST_COUNTED, Listed, Said, Trace, Usage
 from seatrial.verdicts import Finding, Verdict
 
 
@@ -93,8 +93,7 @@ def _joined(names: Iterable[str | None]) -> str | None:
 
 def used(trace: Trace) -> Usage | None:
     """The tokens of a trial: what each answer of the model took, where Seatrial asked it; else what was reported."""
-    heard: Sequence[Completed | Replied] = trace.completions or trace.replies
-    return _sum([event.usage for event in heard if event.usage is not None])
+    return _sum(trace.usages)
 
 
 def _sum(usages: Sequence[Usage]) -> Usage | None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 
 from seatrial import arms
+from seatrial.costs import Budget, spent
 from seatrial.documents import Arm, Case
 from seatrial.errors import ArmError
 from seatrial.gateway import Channel
@@ -91,6 +92,11 @@ async def exchange(
     if most is not None and (course.trace.tokens or 0) > most:
         course.ended = "token_limit"
         return None
+    if case.limits.cost is not None:
+        budget = Budget.read(case.limits.cost)
+        if (spent(course.trace.usages, arm.prices, budget.unit) or 0.0) > budget.limit:
+            course.ended = "cost_limit"
+            return None
     return None if channel.limit_hit else reply
 
 
