@@ -23,7 +23,7 @@ def _said(found: Checked) -> Checked:
 
 
 @given(mutations())
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_errors_and_warnings_are_the_same_recalled(files: dict[str, bytes]):
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as environment:
         root = Path(folder) / "root"

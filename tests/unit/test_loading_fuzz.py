@@ -1,6 +1,6 @@
 """Mutated and hostile files: a catalog or problems, never a traceback, always a place and a sentence.
 
-`SEATRIAL_FUZZ=50` tries fifty times as many.
+`SEATRIAL_FUZZ=50` tries fifty times as many examples.
 """
 
 import json
@@ -144,13 +144,13 @@ def graftings(draw: st.DrawFn) -> dict[str, bytes]:
 
 
 @given(mutations())
-@settings(max_examples=400 * TIMES, deadline=None)
+@settings(max_examples=200 * TIMES, deadline=None)
 def test_edited_files_are_read_or_told(files: dict[str, bytes]):
     holds(files)
 
 
 @given(graftings())
-@settings(max_examples=400 * TIMES, deadline=None)
+@settings(max_examples=200 * TIMES, deadline=None)
 def test_documents_with_any_values_in_them_are_read_or_told(files: dict[str, bytes]):
     holds(files)
 
