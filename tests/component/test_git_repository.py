@@ -275,6 +275,17 @@ def test_changes_are_told_with_umlauts_deletions_and_both_names_of_a_rename(tmp_
     }
 
 
+def test_more_files_than_a_forge_lists_are_all_told_in_a_clone_of_depth_two(tmp_path: Path):
+    tree = WorkTree.init(tmp_path / "repo")
+    tree.commit({"cases/required.yaml": "1", "kept": "1"})
+    many = {f"docs/seite-{number}-ü.md": "1" for number in range(3001)}
+    tree.commit({**many, "cases/required.yaml": None})
+
+    clone = tree.clone(tmp_path / "clone", "--depth", "2")
+
+    assert opened(clone).changed_paths("HEAD^1", "HEAD") == {*many, "cases/required.yaml"}
+
+
 def test_work_tree_counts_with_its_untracked_but_not_with_its_ignored_files(tmp_path: Path):
     tree = WorkTree.init(tmp_path / "repo")
     tree.commit(
