@@ -314,6 +314,12 @@ def test_list_of_values_that_look_real_is_read_at_the_base_too(tree: WorkTree):
     assert _judged(tree, code=0)["policy_changes"] == []
 
 
+def test_what_a_change_loosens_is_unknown_where_it_is_its_own_base(tree: WorkTree):
+    _rewritten(tree, NEW, required=False)
+
+    assert "policy_unknown" in _ruled(tree, "HEAD", 3)
+
+
 def test_what_a_change_loosens_is_unknown_where_its_base_cannot_be_read(tree: WorkTree):
     case = (tree.root / NEW).read_text(encoding="utf-8")
     tree.commit({NEW: "kind: case\n"})

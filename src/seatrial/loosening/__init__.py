@@ -4,7 +4,7 @@ What cannot be shown to be at least as strict as before is told too, as *changed
 case (its message, its objects) is left to the comparison, which calls such a case incomparable.
 """
 
-from seatrial.loosening.looking import changes, unreadable
+from seatrial.loosening.looking import changes, itself, unreadable
 from seatrial.loosening.sides import Allowances
 
-__all__ = ["Allowances", "changes", "unreadable"]
+__all__ = ["Allowances", "changes", "itself", "unreadable"]

@@ -47,6 +47,16 @@ def unreadable(name: str, why: str) -> PolicyChange:
     return told("base_unreadable", "base", text, old=name, effect="unknown")
 
 
+def itself(name: str) -> PolicyChange:
+    """The base is what was run, so that whatever it loosened is in the base as well.
+
+    Args:
+        name: the base, for people.
+    """
+    text = f"the base {name} is the very commit that was run, so what it loosened is not known"
+    return told("base_is_itself", "base", text, old=name, effect="unknown")
+
+
 def _all(sides: Sides, suite: str) -> Iterator[PolicyChange]:
     yield from suites.gone(sides)
     old, new = sides.before.suites.get(suite), sides.now.suites.get(suite)

@@ -291,6 +291,8 @@ class Workspace:
 
         if base.catalog is None:
             return (loosening.unreadable(base.name, base.unreadable),)
+        if commit == self._demand_repository().head() and not base.changed_files:
+            return (loosening.itself(base.name),)
         beside = read_beside(self.root, ALLOWED)
         before = self._demand_repository().read_file(commit, self._prefix + ALLOWED)
         return loosening.changes(
