@@ -2,11 +2,10 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.shell import seatrial
 
 ROOT = Path(__file__).parents[2]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
@@ -27,18 +26,11 @@ def followed(tmp_path_factory) -> list[tuple[str, int, int, str]]:
         elif language == "sh":
             for line in body.splitlines():
                 words = shlex.split(line, comments=True)
+                assert words[0] == "seatrial"
                 found = EXIT_CODE.search(line)
-                ran = subprocess.run(
-                    [sys.executable, "-m", *words],
-                    cwd=home,
-                    capture_output=True,
-                    text=True,
-                    encoding="utf-8",
-                    timeout=90,
-                    check=False,
-                )
+                code, out, err = seatrial(home, *words[1:])
                 expected = int(found.group(1)) if found else 0
-                done.append((line, expected, ran.returncode, ran.stdout + ran.stderr))
+                done.append((line, expected, code, out + err))
     return done
 
 

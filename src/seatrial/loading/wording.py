@@ -66,6 +66,7 @@ PATTERNS = {
     r"^(https?://|\{)": "an address that starts with http:// or https://, or with a variable as in `{MODEL_URL}`",
     r"^[A-Za-z_][A-Za-z0-9_]*$": "the name of a variable of the environment",
     r"^([0-9]+(?:\.[0-9]+)?) ?(tokens|[A-Z]{3})$": "a budget such as `5 EUR` or `200000 tokens`",
+    r"^[0-9]+(?:\.[0-9]+)? ?[A-Z]{3}$": "an amount such as `0.05 EUR`",
     r"^https?://": "an address that starts with http:// or https://",
     r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$": "`module:function`",
     r"^([A-Za-z_][\w.]*:)?[A-Za-z_]\w*$": "`name` or `module:name`",
