@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from seatrial.checks import Background
 from seatrial.documents import Case
+from seatrial.importing.states import patched
 from seatrial.state import difference, state_from_json
 from seatrial.trace import Answer, Called, Change, Replied, Said, Trace
 
@@ -60,27 +61,6 @@ def _objects(section: str, name: str, value: Any) -> Iterator[tuple[str, str, di
             yield from ((name, key, one) for key, one in value.items())
         case _:
             yield section, name, {"value": value}
-
-
-def patched(state: Any, patches: Iterable[Mapping[str, Any]]) -> Any:
-    """The state after patches; what they do not touch is shared with the state before."""
-    for patch in patches:
-        state = _patched(state, patch["path"], patch)
-    return state
-
-
-def _patched(state: Any, path: Sequence[Any], patch: Mapping[str, Any]) -> Any:
-    step, *rest = path
-    fresh = list(state) if isinstance(state, list) else dict(state)
-    if rest:
-        fresh[step] = _patched(state[step], rest, patch)
-    elif patch["op"] == "remove":
-        del fresh[step]
-    elif patch["op"] == "add" and isinstance(fresh, list):
-        fresh.insert(step, patch["new"])
-    else:
-        fresh[step] = patch["new"]
-    return fresh
 
 
 def changes_between(before: Objects, after: Objects) -> tuple[Change, ...]:
